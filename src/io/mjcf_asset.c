@@ -23,12 +23,13 @@ static const char *reference_of(kki_mjcf *m, const char *directory, const char *
     return kki_mjcf_join(m, directory[length - 1] == '/' ? directory : kki_mjcf_join(m, directory, "/"), name);
 }
 
-/// From which file a reference leads somewhere: the main one, or the one that it stands in.
+/// From which file a reference leads somewhere: the model's own, or the one that it stands in.
 static const char *base_of(kki_mjcf *m, int32_t node, const char *reference) {
     char path[KKI_PATH_SIZE];
     kk_error ignored;
-    const bool from_main = kki_resolve(&m->loader->resolver, m->loader->path, reference, path, &ignored) == KK_OK;
-    return from_main ? m->loader->path : kki_origin_of_node(m->xml, node).file;
+    const char *own = m->scope == 0 ? m->loader->path : m->tree->scope[m->scope].path;
+    const bool from_own = kki_resolve(&m->loader->resolver, own, reference, path, &ignored) == KK_OK;
+    return from_own ? own : kki_origin_of_node(m->xml, node).file;
 }
 
 /// The name of an asset: its own, or its file's without directory and extension.
@@ -166,11 +167,7 @@ static void load_inline(kki_mjcf *m, kki_mjcf_mesh *mesh, const kki_mjcf_at *at,
     kki_release_array(a, v, nv, sizeof *v);
 }
 
-bool kki_mjcf_mesh_load(kki_mjcf *m, kki_mjcf_mesh *mesh) {
-    if (mesh->is_tried || m->status != KK_OK) {
-        return mesh->id >= 0;
-    }
-    mesh->is_tried = true;
+static void load_mesh(kki_mjcf *m, kki_mjcf_mesh *mesh) {
     const kki_mjcf_at at = kki_mjcf_element_of_class(m, mesh->node, KKI_MJCF_OF_MESH, 0);
     const char *name = asset_name(m, mesh->node), *file = kki_mjcf_text(&at, "file");
     if (file) {
@@ -181,6 +178,17 @@ bool kki_mjcf_mesh_load(kki_mjcf *m, kki_mjcf_mesh *mesh) {
         kki_mjcf_report(m, KKI_ERROR, KK_NOT_FOUND, mesh->node, NULL,
                         "<mesh> has neither a file nor vertices; add file=\"...\"");
     }
+}
+
+bool kki_mjcf_mesh_load(kki_mjcf *m, kki_mjcf_mesh *mesh) {
+    if (mesh->is_tried || m->status != KK_OK) {
+        return mesh->id >= 0;
+    }
+    const int scope = m->scope; // a geom may be of another model than its mesh
+    mesh->is_tried = true;
+    kki_mjcf_enter(m, mesh->node);
+    load_mesh(m, mesh);
+    kki_mjcf_enter_scope(m, scope);
     return mesh->id >= 0;
 }
 

@@ -200,11 +200,10 @@ static void read_exclude(kki_mjcf *m, int32_t node) {
     kki_mjcf_stop(m, kk_spec_add_exclude(m->loader->spec, &def, NULL, &m->error));
 }
 
+static kki_mjcf_reader *choose(kki_mjcf *m, int32_t node) {
+    return !kki_mjcf_is_read(m, "contact", node) ? NULL : kki_xml_is(m->xml, node, "pair") ? read_pair : read_exclude;
+}
+
 void kki_mjcf_contact_section(kki_mjcf *m, int32_t section) {
-    for (int32_t c = kki_xml_first(m->xml, section, NULL); c != KKI_XML_NONE && m->status == KK_OK;
-         c = kki_xml_next(m->xml, c, NULL)) {
-        if (kki_mjcf_is_read(m, "contact", c)) {
-            kki_mjcf_each_copy(m, c, kki_xml_is(m->xml, c, "pair") ? read_pair : read_exclude);
-        }
-    }
+    kki_mjcf_each(m, section, choose);
 }

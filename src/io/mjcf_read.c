@@ -277,12 +277,16 @@ void kki_mjcf_release(kki_mjcf *m) {
     RELEASE(geom);
     RELEASE(mesh);
     RELEASE(copy);
+    RELEASE(pending);
     RELEASE(servo);
     RELEASE(natural);
     RELEASE(held);
     RELEASE(muscle);
     RELEASE(control);
     RELEASE(material);
+    const size_t scopes = (size_t)m->tree->scope_count;
+    kki_release_array(&m->loader->allocator, m->scope_set, scopes, sizeof *m->scope_set);
+    kki_release_array(&m->loader->allocator, m->scope_class, scopes, sizeof *m->scope_class);
     kki_release_array(&m->loader->allocator, m->names.slot, m->names.room, sizeof *m->names.slot);
     kki_pool_destroy(&m->pool);
 }

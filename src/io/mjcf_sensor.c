@@ -178,11 +178,10 @@ static void read_sensor(kki_mjcf *m, int32_t node) {
     kki_mjcf_stop(m, kk_spec_add_sensor(m->loader->spec, &def, NULL, &m->error));
 }
 
+static kki_mjcf_reader *choose(kki_mjcf *m, int32_t node) {
+    return kki_mjcf_is_read(m, "sensor", node) ? read_sensor : NULL;
+}
+
 void kki_mjcf_sensor(kki_mjcf *m, int32_t section) {
-    for (int32_t c = kki_xml_first(m->xml, section, NULL); c != KKI_XML_NONE && m->status == KK_OK;
-         c = kki_xml_next(m->xml, c, NULL)) {
-        if (kki_mjcf_is_read(m, "sensor", c)) {
-            kki_mjcf_each_copy(m, c, read_sensor);
-        }
-    }
+    kki_mjcf_each(m, section, choose);
 }

@@ -134,6 +134,19 @@ static const row asset_mesh_attributes[] = {
     {"params", KKI_MJCF_UNSUPPORTED, "generated meshes"},
     {NULL, KKI_MJCF_READ, NULL},
 };
+static const row asset_model_attributes[] = {
+    {"name", KKI_MJCF_READ, ""},
+    {"file", KKI_MJCF_READ, ""},
+    {"content_type", KKI_MJCF_IGNORED, "the content tells the format"},
+    {NULL, KKI_MJCF_READ, NULL},
+};
+static const row body_attach_attributes[] = {
+    {"model", KKI_MJCF_READ, "without it the body or frame is one of the same model that stands before"},
+    {"body", KKI_MJCF_READ, ""},
+    {"frame", KKI_MJCF_READ, ""},
+    {"prefix", KKI_MJCF_READ, ""},
+    {NULL, KKI_MJCF_READ, NULL},
+};
 static const row asset_hfield_attributes[] = {
     {"name", KKI_MJCF_READ, ""},
     {"file", KKI_MJCF_READ, "MuJoCo's format, or PNG: bright is high, of colours the red; 16 bits are read as 16"},
@@ -921,7 +934,7 @@ static const kki_mjcf_element elements[] = {
     {"asset/material", KKI_MJCF_MAPPED, "a look", asset_material_attributes},
     {"asset/material/layer", KKI_MJCF_IGNORED, "only the look", NULL},
     {"asset/skin", KKI_MJCF_IGNORED, "only the look", NULL},
-    {"asset/model", KKI_MJCF_UNSUPPORTED, "a model in a model; include it instead", NULL},
+    {"asset/model", KKI_MJCF_READ, "relative to the file of the model it stands in; read with its own compiler settings and classes", asset_model_attributes},
     {"mujoco/worldbody", KKI_MJCF_READ, "", NULL},
     {"body", KKI_MJCF_READ, "several joints make a chain of massless bodies NAME/1, NAME/2, … before NAME", body_attributes},
     {"body/inertial", KKI_MJCF_READ, "", body_inertial_attributes},
@@ -935,7 +948,7 @@ static const kki_mjcf_element elements[] = {
     {"body/plugin", KKI_MJCF_UNSUPPORTED, "no plugins", NULL},
     {"body/composite", KKI_MJCF_UNSUPPORTED, "composite bodies; write the bodies out", NULL},
     {"body/flexcomp", KKI_MJCF_UNSUPPORTED, "no soft bodies", NULL},
-    {"body/attach", KKI_MJCF_UNSUPPORTED, "a model in a model; include it instead", NULL},
+    {"body/attach", KKI_MJCF_READ, "models in models to any depth up to 16; the main model's options hold, and what differs is told", body_attach_attributes},
     {"body/frame", KKI_MJCF_READ, "", body_frame_attributes},
     {"body/replicate", KKI_MJCF_READ, "elements outside that refer to a copied name are copied, too; 262144 copied elements at most in a file, names longer by 255 bytes at most", body_replicate_attributes},
     {"mujoco/deformable", KKI_MJCF_UNSUPPORTED, "no soft bodies", NULL},
