@@ -20,6 +20,8 @@ KK_BEGIN_DECLS
 typedef struct kk_spec kk_spec;
 
 enum { KK_WORLD = 0, KK_MAX_JOINT_DOFS = 6 };
+/// Places, starts and keyframes farther than this, in m or rad, are refused: there a millionth of a meter is below what a double can tell.
+#define KK_FARTHEST 1e10
 
 /// How a body moves against its parent. J is the joint's moving frame; at q = 0 it lies on the joint's placement.
 ///

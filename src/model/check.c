@@ -38,6 +38,7 @@ static kk_status check_dof(kki_item item, kk_joint_type type, int k, const kk_do
     status = status ? status : kki_check_not_negative(item, "stiffness", dof->stiffness, error);
     status = status ? status : kki_check_finite(item, "rest", dof->rest, error);
     status = status ? status : kki_check_finite(item, "start", dof->start, error);
+    status = status ? status : kki_check_coordinate(item, "start", dof->start, error);
     status = status ? status : kki_check_not_negative(item, "damping", dof->damping, error);
     status = status ? status : kki_check_not_negative(item, "friction", dof->friction, error);
     status = status ? status : check_rotor(item, dof, error);

@@ -141,11 +141,19 @@ static kk_status check_numbers(kki_item item, const char *what, const double *nu
     return status;
 }
 
+static kk_status check_coordinates(kki_item item, const double *q, int count, kk_error *error) {
+    kk_status status = check_numbers(item, "a coordinate (q)", q, count, error);
+    for (int i = 0; q && i < count && status == KK_OK; i++) {
+        status = kki_check_coordinate(item, "a coordinate (q)", q[i], error);
+    }
+    return status;
+}
+
 static kk_status check_keyframe(const kk_spec *spec, int id, kk_error *error) {
     const kk_keyframe_def *k = &spec->keyframe[id];
     const kki_item item = KKI_ITEM(spec, keyframe, "keyframe", id);
     kk_status status = kki_check_finite(item, "time", k->time, error);
-    status = status ? status : check_numbers(item, "a coordinate (q)", k->q, k->q_count, error);
+    status = status ? status : check_coordinates(item, k->q, k->q_count, error);
     status = status ? status : check_numbers(item, "a velocity (v)", k->v, k->v_count, error);
     return status ? status : check_numbers(item, "a control", k->control, k->control_count, error);
 }
