@@ -432,7 +432,7 @@ static kk_status read_file(attacher *x, child *c) {
     if (status != KK_OK) {
         return fail(x, c->node, "file", status, "the attached model cannot be read: ", c->path);
     }
-    status = kki_xml_parse(c->path, data.bytes, data.size, NULL, &x->loader->allocator, &c->file, x->error);
+    status = kki_loader_parse(x->loader, c->path, &data, &c->file, x->error);
     kki_file_release(&data, &x->loader->allocator);
     if (status == KK_OK && !kki_xml_is(c->file, KKI_XML_ROOT, "mujoco")) {
         return fail(x, c->node, "file", KK_UNSUPPORTED, "the attached model is no MJCF file: it starts with ",
