@@ -9,8 +9,18 @@
 
 static const size_t MOST_POOL_BYTES = (size_t)3 << 30;
 
+/// Bodies that are not read are told by a warning; where they were all there is, there is no model.
+static void check_lost(kki_mjcf *m) {
+    if (m->lost_body != KKI_XML_ROOT && m->body_count + m->bodies_left_out == 1) {
+        kki_mjcf_report(m, KKI_ERROR, KK_UNSUPPORTED, m->lost_body, NULL,
+                        "nothing of the model is left without its <%s>; write bodies, joints and geoms instead",
+                        kki_xml_name(m->xml, m->lost_body));
+    }
+}
+
 static void make_bodies(kki_mjcf *m) {
     kki_mjcf_check_left_out(m);
+    check_lost(m);
     if (m->is_check) {
         kki_mjcf_stand_in(m);
         return;
@@ -42,6 +52,7 @@ static const section sections[] = {
     {"actuator", kki_mjcf_actuator, 0, NULL},
     {"sensor", kki_mjcf_sensor, 0, NULL},
     {"keyframe", kki_mjcf_keyframe, 0, NULL},
+    {"size", kki_mjcf_size, 0, NULL},
 };
 
 // ---- scopes
@@ -290,7 +301,7 @@ static kk_status forget(kki_loader *loader) {
     if (status == KK_OK) {
         kk_spec_free(loader->spec);
         loader->spec = fresh;
-        kki_diagnostics_clear(loader->diagnostics);
+        kki_diagnostics_cut(loader->diagnostics, loader->found);
     }
     return status;
 }
@@ -362,6 +373,7 @@ kk_status kki_mjcf_load(kki_loader *loader, const kki_xml *xml) {
     kk_error error = {.status = KK_OK};
     kk_status status = kki_mjcf_include(loader, xml, &whole, &error);
     status = status ? status : kki_mjcf_attach(loader, whole ? whole : xml, &tree, &error);
+    loader->found = loader->diagnostics->count;
     if (status != KK_OK) {
         kki_diagnostics_add_error(loader->diagnostics, &error);
     } else {

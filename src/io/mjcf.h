@@ -40,6 +40,7 @@ typedef enum kki_mjcf_kind {
     KKI_MJCF_FRAME_NAME, ///< names of frames and bodies in the spec
     KKI_MJCF_JOINT_NAME, ///< names of joints in the spec
     KKI_MJCF_MESH_NAME,
+    KKI_MJCF_PAIR, ///< two shapes, by number
     KKI_MJCF_KINDS,
     KKI_MJCF_COPIED = 64,    ///< added to a kind: names inside <replicate>, without the suffix of the copies
     KKI_MJCF_NUMBERED = 128, ///< added to a kind: the next number for a wish that was taken
@@ -258,6 +259,7 @@ struct kki_mjcf {
     int64_t controls_left_out;
     int64_t q_left_out, v_left_out; ///< coordinates of joints that were forgotten
     int bodies_left_out;
+    int32_t lost_body;             ///< an element that would have made bodies, and is not read; KKI_XML_ROOT: none
     int64_t copied_bytes;          ///< of names of copies
     const char *suffix;            ///< of the copy that is being read; "" mostly
     const kki_mjcf_series *series; ///< that it is of; NULL mostly
@@ -278,6 +280,7 @@ kki_mjcf_at kki_mjcf_element_here(kki_mjcf *m, int32_t node);
 /// KKI_XML_NONE where neither the element nor its class has it.
 int32_t kki_mjcf_find(const kki_mjcf_at *at, const char *name);
 bool kki_mjcf_has(const kki_mjcf_at *at, const char *name);
+bool kki_mjcf_is_blank(const kki_xml *xml, int32_t attribute);
 /// How many were read; 0 where it is absent or wrong.
 int kki_mjcf_numbers(const kki_mjcf_at *at, const char *name, int least, int most, double *values);
 double kki_mjcf_number(const kki_mjcf_at *at, const char *name, double otherwise);
@@ -372,6 +375,8 @@ void kki_mjcf_asset(kki_mjcf *m, int32_t section);
 /// The class an element names, or `otherwise`.
 int kki_mjcf_class_of(kki_mjcf *m, int32_t node, const char *attribute, int otherwise);
 kki_mjcf_at kki_mjcf_element_of_class(kki_mjcf *m, int32_t node, kki_mjcf_template what, int class);
+/// mjcf_builtin.c: a mesh that MJCF describes by a word and numbers; false and a report where it cannot be made.
+bool kki_mjcf_builtin(const kki_mjcf_at *at, kki_mesh **mesh);
 /// A mesh's mass properties; false and a report where it has none.
 bool kki_mjcf_mesh_mass(kki_mjcf *m, kki_mjcf_mesh *mesh, int32_t node, kki_mass *mass);
 /// Reads it where that has not been done; false where it cannot be read or is not to be.
@@ -432,6 +437,8 @@ void kki_mjcf_sensor(kki_mjcf *m, int32_t section);
 /// MJCF's word for a sensor and the attribute that names its target (NULL: none); NULL: MJCF has none.
 const char *kki_mjcf_sensor_word(kk_sensor_type type, const char **target);
 void kki_mjcf_keyframe(kki_mjcf *m, int32_t section);
+/// <size nkey>: keyframes beyond those that are written, at the start.
+void kki_mjcf_size(kki_mjcf *m, int32_t section);
 /// Our extension of the language.
 void kki_mjcf_karakuri(kki_mjcf *m);
 /// What needs the inertia at the reference pose: dampratio, springdamper.

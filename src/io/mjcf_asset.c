@@ -109,6 +109,25 @@ static bool load_file(kki_mjcf *m, kki_mjcf_mesh *mesh, const kki_mjcf_at *at, c
     return true;
 }
 
+static kk_status adopt(kki_mjcf *m, kki_mjcf_mesh *mesh, const char *name, kki_mesh *made, kk_vec3 scale,
+                       kk_error *error) {
+    const kk_mesh_def def = {.name = name, .scale = scale, .origin = kki_origin_of_node(m->xml, mesh->node)};
+    const kk_status status = kki_spec_adopt_mesh(m->loader->spec, &def, made, &mesh->id, error);
+    if (status != KK_OK) {
+        kki_mesh_free(made);
+    }
+    return status;
+}
+
+static void load_builtin(kki_mjcf *m, kki_mjcf_mesh *mesh, const kki_mjcf_at *at, const char *name) {
+    kki_mesh *made;
+    if (kki_mjcf_builtin(at, &made)) {
+        const mesh_shift shift = read_shift(at);
+        shift_mesh(&shift, made->vertex, made->vertex_count, (int32_t(*)[3])made->face, made->face_count);
+        kki_mjcf_stop(m, adopt(m, mesh, name, made, shift.scale, &m->error));
+    }
+}
+
 static kk_status add_inline(kki_mjcf *m, kki_mjcf_mesh *mesh, const char *name, kk_vec3 *vertex, int vertices,
                             kki_face *face, int faces, const mesh_shift *shift, kk_error *error) {
     kki_mesh *made = NULL;
@@ -118,12 +137,7 @@ static kk_status add_inline(kki_mjcf *m, kki_mjcf_mesh *mesh, const char *name, 
     if (status != KK_OK) {
         return status;
     }
-    const kk_mesh_def def = {.name = name, .scale = shift->scale, .origin = kki_origin_of_node(m->xml, mesh->node)};
-    status = kki_spec_adopt_mesh(m->loader->spec, &def, made, &mesh->id, error);
-    if (status != KK_OK) {
-        kki_mesh_free(made);
-    }
-    return status;
+    return adopt(m, mesh, name, made, shift->scale, error);
 }
 
 static int32_t index_of(double number) {
@@ -174,7 +188,9 @@ static void load_mesh(kki_mjcf *m, kki_mjcf_mesh *mesh) {
         load_file(m, mesh, &at, file, name);
     } else if (kki_mjcf_has(&at, "vertex")) {
         load_inline(m, mesh, &at, name);
-    } else if (!kki_mjcf_has(&at, "builtin")) {
+    } else if (kki_mjcf_has(&at, "builtin")) {
+        load_builtin(m, mesh, &at, name);
+    } else {
         kki_mjcf_report(m, KKI_ERROR, KK_NOT_FOUND, mesh->node, NULL,
                         "<mesh> has neither a file nor vertices; add file=\"...\"");
     }

@@ -68,6 +68,9 @@ static bool may_be_shorter(const char *name) {
 
 /// Whether nothing is left of an attribute behind another of its name.
 static bool is_covered(const kki_mjcf *m, int32_t older, int32_t newer) {
+    if (kki_mjcf_is_blank(m->xml, newer)) {
+        return false; // no number takes the place of another
+    }
     return !may_be_shorter(name_of(m->xml, newer)) ||
            kki_count_numbers(&m->reader, newer) >= kki_count_numbers(&m->reader, older);
 }

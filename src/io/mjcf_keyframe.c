@@ -157,7 +157,7 @@ static double *read_array(kki_mjcf *m, int32_t node, const char *name, int64_t w
     const int32_t attribute = kki_xml_find(m->xml, node, name);
     size_t count;
     *length = 0;
-    if (attribute == KKI_XML_NONE) {
+    if (attribute == KKI_XML_NONE || kki_mjcf_is_blank(m->xml, attribute)) {
         return NULL;
     }
     double *values = kki_mjcf_all_numbers(m, node, attribute, &count);
@@ -306,5 +306,17 @@ void kki_mjcf_keyframe(kki_mjcf *m, int32_t section) {
         if (kki_mjcf_is_read(m, "keyframe", c)) {
             (m->is_short || m->is_check ? try_key : read_key)(m, c);
         }
+    }
+}
+
+void kki_mjcf_size(kki_mjcf *m, int32_t section) {
+    enum { MOST_KEYS = 1000 };
+    const kki_mjcf_at at = kki_mjcf_element_here(m, section);
+    const int64_t keys = kki_mjcf_whole(&at, "nkey", -1, MOST_KEYS, -1);
+    while (m->scope == 0 && !m->is_short && !m->is_check && m->status == KK_OK &&
+           kk_spec_keyframe_count(m->loader->spec) < keys) {
+        kk_keyframe_def def = kk_keyframe_def_default();
+        def.origin = kki_origin_of_node(m->xml, section);
+        kki_mjcf_stop(m, kk_spec_add_keyframe(m->loader->spec, &def, NULL, &m->error));
     }
 }

@@ -16,6 +16,23 @@ static const row include_attributes[] = {
     {"file", KKI_MJCF_READ, ""},
     {NULL, KKI_MJCF_READ, NULL},
 };
+static const row size_attributes[] = {
+    {"nkey", KKI_MJCF_READ, "keyframes beyond those that are written are the start; 1000 at most"},
+    {"memory", KKI_MJCF_IGNORED, "room grows by itself"},
+    {"njmax", KKI_MJCF_IGNORED, "room grows by itself"},
+    {"nconmax", KKI_MJCF_IGNORED, "room grows by itself"},
+    {"nstack", KKI_MJCF_IGNORED, "room grows by itself"},
+    {"nuserdata", KKI_MJCF_IGNORED, "data for other programs"},
+    {"nuser_body", KKI_MJCF_IGNORED, "data for other programs"},
+    {"nuser_jnt", KKI_MJCF_IGNORED, "data for other programs"},
+    {"nuser_geom", KKI_MJCF_IGNORED, "data for other programs"},
+    {"nuser_site", KKI_MJCF_IGNORED, "data for other programs"},
+    {"nuser_cam", KKI_MJCF_IGNORED, "data for other programs"},
+    {"nuser_tendon", KKI_MJCF_IGNORED, "data for other programs"},
+    {"nuser_actuator", KKI_MJCF_IGNORED, "data for other programs"},
+    {"nuser_sensor", KKI_MJCF_IGNORED, "data for other programs"},
+    {NULL, KKI_MJCF_READ, NULL},
+};
 static const row compiler_attributes[] = {
     {"angle", KKI_MJCF_READ, ""},
     {"assetdir", KKI_MJCF_READ, ""},
@@ -130,8 +147,8 @@ static const row asset_mesh_attributes[] = {
     {"smoothnormal", KKI_MJCF_IGNORED, "only the look"},
     {"material", KKI_MJCF_IGNORED, "only the look"},
     {"maxhullvert", KKI_MJCF_IGNORED, "hulls keep all their corners"},
-    {"builtin", KKI_MJCF_UNSUPPORTED, "generated meshes"},
-    {"params", KKI_MJCF_UNSUPPORTED, "generated meshes"},
+    {"builtin", KKI_MJCF_READ, "sphere, hemisphere, cone, supersphere, supertorus, plate"},
+    {"params", KKI_MJCF_READ, ""},
     {NULL, KKI_MJCF_READ, NULL},
 };
 static const row asset_model_attributes[] = {
@@ -921,7 +938,7 @@ static const kki_mjcf_element elements[] = {
     {"mujoco/compiler/lengthrange", KKI_MJCF_MAPPED, "ranges are found by a search within the joints' limits, without a simulation", compiler_lengthrange_attributes},
     {"mujoco/option", KKI_MJCF_READ, "", option_attributes},
     {"mujoco/option/flag", KKI_MJCF_READ, "", option_flag_attributes},
-    {"mujoco/size", KKI_MJCF_IGNORED, "memory is sized when the model is compiled", NULL},
+    {"mujoco/size", KKI_MJCF_READ, "", size_attributes},
     {"mujoco/statistic", KKI_MJCF_IGNORED, "only the view", NULL},
     {"mujoco/visual", KKI_MJCF_IGNORED, "only the view", NULL},
     {"mujoco/default", KKI_MJCF_READ, "classes inherit; childclass of bodies and frames", default_attributes},

@@ -249,7 +249,8 @@ static void visit(walker *w, const level at, int32_t node) {
         kki_mjcf_check_attributes(m, kki_mjcf_element_of("body"), node);
         open_body(w, at, node);
     } else if (!kki_mjcf_is_read(m, "body", node)) {
-        return;
+        const bool is_lost = strcmp(name, "composite") == 0 || strcmp(name, "flexcomp") == 0;
+        m->lost_body = is_lost ? node : m->lost_body;
     } else if (strcmp(name, "frame") == 0) {
         open_frame(w, at, node);
     } else if (strcmp(name, "replicate") == 0) {

@@ -134,6 +134,42 @@ SELF = """<mujoco>
   <actuator><motor joint="j" name="m"/><motor joint="jb" name="mb"/></actuator>
 </mujoco>"""
 
+BUILTINS = ["sphere 0", "sphere 2", "hemisphere 0", "hemisphere 3", "cone 3 0", "cone 7 .4", "cone 5 1", "supersphere 7 .4 1.3",
+            "supersphere 16 .3 .4", "supertorus 9 .3 1 1", "supertorus 16 .2 .4 1.2"]
+
+
+def builtins():
+    """Each with three rules of inertia, one of them scaled, mirrored and shifted."""
+    assets, bodies = "", ""
+    for i, (word, numbers) in enumerate(b.split(" ", 1) for b in BUILTINS):
+        for rule, more in (("legacy", 'scale=".2 .13 -.085" refpos=".1 0 .2"'), ("exact", ""), ("shell", "")):
+            assets += f'<mesh name="{rule}{i}" builtin="{word}" params="{numbers}" inertia="{rule}" {more}/>\n'
+            bodies += f'<body name="{rule}{i}"><freejoint/><geom type="mesh" mesh="{rule}{i}"/></body>\n'
+    return f"<mujoco><asset>\n{assets}</asset><worldbody>\n{bodies}</worldbody></mujoco>"
+
+
+POINTS = """<mujoco>
+  <asset>
+    <mesh name="points" vertex="0 0 0  1 0 0  0 1 0  0 0 1  .2 .2 .2"/>
+    <mesh name="hull" vertex="0 0 0  1 0 0  0 1 0  0 0 1  1 1 1" inertia="convex"/>
+  </asset>
+  <worldbody>
+    <body name="a"><freejoint/><geom type="mesh" mesh="points"/></body>
+    <body name="b"><freejoint/><geom type="mesh" mesh="hull"/></body>
+  </worldbody>
+</mujoco>"""
+
+EMPTY = """<mujoco>
+  <size nkey="3" nconmax="100" njmax="200"/>
+  <default><geom density="500" rgba="1 0 0 1"/><default class="c"><geom density="" size=".3"/></default></default>
+  <asset><material name="m" rgba=""/></asset>
+  <worldbody>
+    <body name="a" pos=""><joint range="" armature="" axis=""/><geom rgba="" class="c" mass="" contype="" friction="" fromto=""/></body>
+    <body name="b" pos="1 0 0" quat=""><freejoint/><geom size=".1" material="" name=""/></body>
+  </worldbody>
+  <keyframe><key name="k" qpos="" qvel="" time="2"/></keyframe>
+</mujoco>"""
+
 CASES = {
     "whole": [parent(after=attached()), CHILD],
     "body": [parent(inside=attached(body="a")), CHILD],
@@ -151,6 +187,9 @@ CASES = {
     "key_of_parent": [parent(inside=attached(body="a"), more=KEY.format("1 2 3", "1")), CHILD],
     "itself": [SELF],
     "copies_in_order": [REPLICATED],
+    "builtin_meshes": [builtins()],
+    "meshes_of_points": [POINTS],
+    "empty_numbers": [EMPTY],
 }
 NAMES = ["model.xml", "child.xml"]
 
@@ -185,7 +224,7 @@ def text_of(m):
     lines = [f"counts {m.nq} {m.nv} {m.nu} {m.nsensor} {m.ntendon} {m.nkey}"]
     bodies = names(m, O.mjOBJ_BODY, m.nbody)
     for i in range(1, m.nbody):
-        lines.append(f"body {bodies[i]} {number(m.body_mass[i])}")
+        lines.append(f"body {bodies[i]} " + " ".join(number(v) for v in [m.body_mass[i], *m.body_ipos[i], sum(m.body_inertia[i])]))
     for word, kind, count in (("actuator", O.mjOBJ_ACTUATOR, m.nu), ("sensor", O.mjOBJ_SENSOR, m.nsensor),
                               ("tendon", O.mjOBJ_TENDON, m.ntendon)):
         lines += [f"{word} {n or '-'}" for n in names(m, kind, count)]
