@@ -130,6 +130,7 @@ typedef struct kk_options {
     kk_integrator integrator;
     int adjacent_collide; ///< 1: bodies joined by a joint may touch as well; 0
     int max_contacts; ///< contact points that a simulator begins with room for; it takes more when they come. 0: a few
+    kk_vec3 magnetic; ///< flux that sensors of the magnetic field read, world; zero
 } kk_options;
 
 /// No limits, no spring, no losses, gear ratio 1.

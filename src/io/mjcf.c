@@ -117,6 +117,7 @@ static void begin_world(kki_mjcf *m) {
 static void begin(kki_mjcf *m) {
     kk_options *options = kk_spec_options(m->loader->spec);
     options->timestep = 0.002;
+    options->magnetic = kk_vec3_make(0, -0.5, 0);
     m->suffix = "";
     m->still.X_PB = m->still.X_WB = kk_transform_identity();
     m->set = (kki_mjcf_settings){.angle = KK_PI / 180,

@@ -138,6 +138,7 @@ void kki_mjcf_option(kki_mjcf *m, int32_t section) {
         return;
     }
     options->gravity = kki_mjcf_vector(&at, "gravity", options->gravity);
+    options->magnetic = kki_mjcf_vector(&at, "magnetic", options->magnetic);
     options->timestep = kki_mjcf_number(&at, "timestep", options->timestep);
     options->integrator = integrator;
     if (!(options->timestep > 0)) {

@@ -228,11 +228,19 @@ void kki_mjcf_add_copy(kki_mjcf *m, kki_mjcf_kind kind, const char *name, const 
 }
 
 static int kind_of_attribute(const char *name) {
-    static const kki_keyword words[] = {
-        {"joint", KKI_MJCF_JOINT},   {"jointinparent", KKI_MJCF_JOINT}, {"body", KKI_MJCF_BODY},
-        {"geom", KKI_MJCF_GEOM},     {"site", KKI_MJCF_SITE},           {"refsite", KKI_MJCF_SITE},
-        {"sidesite", KKI_MJCF_SITE}, {"cranksite", KKI_MJCF_SITE},      {"slidersite", KKI_MJCF_SITE},
-        {"tendon", KKI_MJCF_TENDON}, {"actuator", KKI_MJCF_ACTUATOR},   {NULL, 0}};
+    static const kki_keyword words[] = {{"joint", KKI_MJCF_JOINT},
+                                        {"jointinparent", KKI_MJCF_JOINT},
+                                        {"body", KKI_MJCF_BODY},
+                                        {"subtree", KKI_MJCF_BODY},
+                                        {"geom", KKI_MJCF_GEOM},
+                                        {"site", KKI_MJCF_SITE},
+                                        {"refsite", KKI_MJCF_SITE},
+                                        {"sidesite", KKI_MJCF_SITE},
+                                        {"cranksite", KKI_MJCF_SITE},
+                                        {"slidersite", KKI_MJCF_SITE},
+                                        {"tendon", KKI_MJCF_TENDON},
+                                        {"actuator", KKI_MJCF_ACTUATOR},
+                                        {NULL, 0}};
     size_t length = strlen(name);
     length -= length > 1 && (name[length - 1] == '1' || name[length - 1] == '2') ? 1 : 0;
     for (int i = 0; words[i].word; i++) {
