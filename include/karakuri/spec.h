@@ -20,6 +20,8 @@ KK_BEGIN_DECLS
 typedef struct kk_spec kk_spec;
 
 enum { KK_WORLD = 0, KK_MAX_JOINT_DOFS = 6 };
+/// Places, starts and keyframes farther than this, in m or rad, are refused: there a millionth of a meter is below what a double can tell.
+#define KK_FARTHEST 1e10
 
 /// How a body moves against its parent. J is the joint's moving frame; at q = 0 it lies on the joint's placement.
 ///
@@ -128,6 +130,7 @@ typedef struct kk_options {
     kk_integrator integrator;
     int adjacent_collide; ///< 1: bodies joined by a joint may touch as well; 0
     int max_contacts; ///< contact points that a simulator begins with room for; it takes more when they come. 0: a few
+    kk_vec3 magnetic; ///< flux that sensors of the magnetic field read, world; zero
 } kk_options;
 
 /// No limits, no spring, no losses, gear ratio 1.

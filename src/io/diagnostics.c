@@ -28,25 +28,15 @@ static size_t strings_size(const char *file, const char *text, const char *remed
     return strlen(file) + strlen(text) + strlen(remedy) + 3;
 }
 
-static void release_strings(kki_diagnostics *list) {
-    for (int i = 0; list->item && i < list->count; i++) {
+static void release_strings(kki_diagnostics *list, int first) {
+    for (int i = first; list->item && i < list->count; i++) {
         const kki_diagnostic *d = &list->item[i];
         kki_release(&list->allocator, d->strings, strings_size(d->file, d->text, d->remedy));
     }
 }
 
-void kki_diagnostics_clear(kki_diagnostics *list) {
-    release_strings(list);
-    memset(list->slot, 0, slot_count(list) * sizeof *list->slot);
-    *list = (kki_diagnostics){.allocator = list->allocator,
-                              .item = list->item,
-                              .slot = list->slot,
-                              .capacity = list->capacity,
-                              .limit = list->limit};
-}
-
 void kki_diagnostics_destroy(kki_diagnostics *list) {
-    release_strings(list);
+    release_strings(list, 0);
     kki_release_array(&list->allocator, list->item, (size_t)list->capacity, sizeof *list->item);
     kki_release_array(&list->allocator, list->slot, slot_count(list), sizeof *list->slot);
     memset(list, 0, sizeof *list);
@@ -59,6 +49,24 @@ static int32_t *find_slot(const kki_diagnostics *list, uint64_t key) {
         i = (i + 1) % slot_count(list);
     }
     return &list->slot[i];
+}
+
+void kki_diagnostics_cut(kki_diagnostics *list, int kept) {
+    kept = kept < list->count ? kept : list->count;
+    release_strings(list, kept);
+    memset(list->slot, 0, slot_count(list) * sizeof *list->slot);
+    *list = (kki_diagnostics){.allocator = list->allocator,
+                              .item = list->item,
+                              .slot = list->slot,
+                              .count = kept,
+                              .capacity = list->capacity,
+                              .limit = list->limit};
+    for (int i = 0; i < kept; i++) {
+        list->counts[list->item[i].severity]++;
+        if (list->item[i].key != 0) {
+            *find_slot(list, list->item[i].key) = i + 1;
+        }
+    }
 }
 
 static const char *append(char **end, const char *text) {

@@ -44,8 +44,8 @@ enum { KKI_DIAGNOSTICS_LIMIT = 1000 };
 /// only the texts.
 kk_status kki_diagnostics_create(kki_diagnostics *list, const kk_allocator *allocator, int limit);
 void kki_diagnostics_destroy(kki_diagnostics *list);
-/// Empties it.
-void kki_diagnostics_clear(kki_diagnostics *list);
+/// Takes away what was added after the first `kept`, none of which is an error.
+void kki_diagnostics_cut(kki_diagnostics *list, int kept);
 
 /// A place and a reason; `status` matters for errors only.
 typedef struct kki_finding {

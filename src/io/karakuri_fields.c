@@ -51,6 +51,13 @@ static const kki_keyword lag_words[] = {{"none", KK_LAG_NONE},
                                         {"integrate", KK_LAG_INTEGRATE},
                                         {"muscle", KK_LAG_MUSCLE},
                                         {NULL, 0}};
+static const kki_keyword side_words[] = {
+    {"any", KK_SIDE_ANY}, {"shape", KK_SIDE_SHAPE}, {"link", KK_SIDE_BODY}, {"subtree", KK_SIDE_SUBTREE}, {NULL, 0}};
+static const kki_keyword choice_words[] = {{"first", KK_CHOOSE_FIRST},
+                                           {"deepest", KK_CHOOSE_DEEPEST},
+                                           {"strongest", KK_CHOOSE_STRONGEST},
+                                           {"sum", KK_CHOOSE_SUM},
+                                           {NULL, 0}};
 static const kki_keyword integrator_words[] = {
     {"midpoint", KK_INTEGRATOR_MIDPOINT}, {"rk4", KK_INTEGRATOR_RK4}, {NULL, 0}};
 
@@ -71,6 +78,7 @@ static const kki_keyword integrator_words[] = {
 static const kki_field option_fields[] = {
     OTHER("gravity", KKI_FIELD_VEC3, kk_options, gravity, false, "m/s²"),
     NUMBER("timestep", kk_options, timestep, "s"),
+    OTHER("magnetic", KKI_FIELD_VEC3, kk_options, magnetic, false, "flux that sensors of the magnetic field read"),
     WORD("integrator", kk_options, integrator, integrator_words, false, "how the step integrates"),
     OTHER("adjacent_collide", KKI_FIELD_FLAG, kk_options, adjacent_collide, false,
           "bodies joined by a joint may touch as well"),
@@ -279,6 +287,16 @@ static const kki_field sensor_fields[] = {
     NUMBER("cutoff", kk_sensor_def, cutoff, "readings are clamped to it; range sensors: reach, m"),
     NUMBER("field", kk_sensor_def, field, "range sensors: half angle, rad"),
     OTHER("rays", KKI_FIELD_COUNT, kk_sensor_def, rays, false, "range sensors"),
+    WORD("zone", kk_sensor_def, zone, shape_words, false,
+         "contact, contacts, inside: sphere, capsule, cylinder, ellipsoid or box about a frame; those in it count"),
+    OTHER("zone_size", KKI_FIELD_NUMBERS3, kk_sensor_def, zone_size, false, "whole sizes, as a shape's; 0: everywhere"),
+    TEXT("zone_frame", kk_sensor_def, zone_frame, false, "contacts: the zone's frame"),
+    WORD("of", kk_sensor_def, side[0], side_words, false, "distances, contacts: what the target is"),
+    WORD("to", kk_sensor_def, side[1], side_words, false, "distances, contacts: what the reference is"),
+    OTHER("slots", KKI_FIELD_COUNT, kk_sensor_def, slots, false, "contacts: how many are told of"),
+    OTHER("tell", KKI_FIELD_COUNT, kk_sensor_def, tell, false,
+          "contacts: sum of 1 found, 2 force, 4 torque, 8 gap, 16 position, 32 normal, 64 tangent"),
+    WORD("choice", kk_sensor_def, choice, choice_words, false, "contacts: which, where there are more than slots"),
     END};
 
 static const kki_field keyframe_fields[] = {TEXT("name", kk_keyframe_def, name, false, ""),

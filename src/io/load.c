@@ -43,12 +43,30 @@ void kki_loader_allow(const kki_loader *loader, size_t bytes) {
 
 // ---- the story
 
+kk_status kki_loader_parse(kki_loader *loader, const char *path, const kki_file_data *data, kki_xml **xml,
+                           kk_error *error) {
+    kki_xml_limits limits = kki_xml_limits_default();
+    limits.allows_end_tags = true;
+    const kk_status status = kki_xml_parse(path, data->bytes, data->size, &limits, &loader->allocator, xml, error);
+    if (status == KK_OK && (*xml)->has_stray_end) {
+        const kk_origin at = origin_at(*xml, (*xml)->stray_end);
+        const kki_finding finding = {.severity = KKI_WARNING,
+                                     .file = at.file,
+                                     .line = at.line,
+                                     .column = at.column,
+                                     .text = "an end tag behind the end of the root element is passed over",
+                                     .remedy = "remove it"};
+        kki_diagnostics_add(loader->diagnostics, &finding);
+    }
+    return status;
+}
+
 static kk_status parse_file(kki_loader *l, kki_xml **xml, kk_error *error) {
     kki_file_data data = {0};
     const kki_file_source *source = &l->resolver.source;
     kk_status status = source->read(source->user, l->path, MOST_FILE_BYTES, &l->allocator, &data, error);
     if (status == KK_OK) {
-        status = kki_xml_parse(l->path, data.bytes, data.size, NULL, &l->allocator, xml, error);
+        status = kki_loader_parse(l, l->path, &data, xml, error);
         kki_file_release(&data, &l->allocator);
     }
     if (status == KK_OK && (*xml)->version > 0) {

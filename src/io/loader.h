@@ -19,6 +19,7 @@ typedef struct kki_loader {
     kki_diagnostics *diagnostics;
     kk_spec *spec;
     const char *path; ///< of the main file
+    int found;        ///< findings that are not those of a reading, which may come twice
     kki_meter *meter; ///< of the allocator where that has a limit; NULL mostly
 } kki_loader;
 
@@ -35,6 +36,10 @@ static inline kki_severity kki_left_out(const kki_loader *loader) {
 /// Where an element or an attribute stands.
 kk_origin kki_origin_of_node(const kki_xml *xml, int32_t node);
 kk_origin kki_origin_of_attribute(const kki_xml *xml, int32_t attribute);
+
+/// The tree of a file of the model; what is odd in it but can be passed over goes to the findings.
+kk_status kki_loader_parse(kki_loader *loader, const char *path, const kki_file_data *data, kki_xml **xml,
+                           kk_error *error);
 
 /// urdf.c, mjcf.c: fill loader->spec from the tree. What is wrong goes to the findings; the status is KK_OK, or that of an
 /// error after which there is no going on.

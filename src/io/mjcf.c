@@ -9,35 +9,96 @@
 
 static const size_t MOST_POOL_BYTES = (size_t)3 << 30;
 
+/// Bodies that are not read are told by a warning; where they were all there is, there is no model.
+static void check_lost(kki_mjcf *m) {
+    if (m->lost_body != KKI_XML_ROOT && m->body_count + m->bodies_left_out == 1) {
+        kki_mjcf_report(m, KKI_ERROR, KK_UNSUPPORTED, m->lost_body, NULL,
+                        "nothing of the model is left without its <%s>; write bodies, joints and geoms instead",
+                        kki_xml_name(m->xml, m->lost_body));
+    }
+}
+
+static void make_bodies(kki_mjcf *m) {
+    kki_mjcf_check_left_out(m);
+    check_lost(m);
+    if (m->is_check) {
+        kki_mjcf_stand_in(m);
+        return;
+    }
+    kki_mjcf_bodies(m);
+    kki_mjcf_materials(m);
+}
+
 /// A section's name and its reader, in the order of reading; a pass is a reading of all sections of the name.
 typedef struct section {
     const char *name;
     kki_mjcf_reader *read;
     int pass;
+    void (*finish)(kki_mjcf *m); ///< instead of `read`: once, where all sections before it have been read
 } section;
 
 static const section sections[] = {
-    {"compiler", kki_mjcf_compiler, 0},
-    {"option", kki_mjcf_option, 0},
-    {"default", kki_mjcf_default, 0},
-    {"asset", kki_mjcf_asset, 0},
-    {"asset", kki_mjcf_asset, 1},
-    {"worldbody", kki_mjcf_walk, 0},
-    {NULL, NULL, 0}, // the bodies are made
-    {"contact", kki_mjcf_contact_section, 0},
-    {"tendon", kki_mjcf_tendon, 0},
-    {"equality", kki_mjcf_equality, 0},
-    {"actuator", kki_mjcf_actuator, 0},
-    {"sensor", kki_mjcf_sensor, 0},
-    {"keyframe", kki_mjcf_keyframe, 0},
+    {"compiler", kki_mjcf_compiler, 0, NULL},
+    {"option", kki_mjcf_option, 0, NULL},
+    {"option", NULL, 0, kki_mjcf_share_options},
+    {"default", kki_mjcf_default, 0, NULL},
+    {"asset", kki_mjcf_asset, 0, NULL},
+    {"asset", kki_mjcf_asset, 1, NULL},
+    {"worldbody", kki_mjcf_walk, 0, NULL},
+    {"worldbody", NULL, 0, make_bodies},
+    {"contact", kki_mjcf_contact_section, 0, NULL},
+    {"tendon", kki_mjcf_tendon, 0, NULL},
+    {"equality", kki_mjcf_equality, 0, NULL},
+    {"actuator", kki_mjcf_actuator, 0, NULL},
+    {"sensor", kki_mjcf_sensor, 0, NULL},
+    {"keyframe", kki_mjcf_keyframe, 0, NULL},
+    {"size", kki_mjcf_size, 0, NULL},
 };
+
+// ---- scopes
+
+int kki_mjcf_scope_of(const kki_mjcf *m, int32_t node) {
+    return m->tree->of ? m->tree->of[node] : 0;
+}
+
+void kki_mjcf_enter(kki_mjcf *m, int32_t node) {
+    kki_mjcf_enter_scope(m, kki_mjcf_scope_of(m, node));
+}
+
+void kki_mjcf_enter_scope(kki_mjcf *m, int scope) {
+    if (scope != m->scope) {
+        m->scope = scope;
+        m->set = m->scope_set[scope];
+    }
+}
+
+/// Each model starts from MuJoCo's defaults, with a class of its own.
+static void begin_scopes(kki_mjcf *m) {
+    const kk_allocator *a = &m->loader->allocator;
+    const int count = m->tree->scope_count;
+    m->scope_set = kki_allocate_array(a, (size_t)count, sizeof *m->scope_set);
+    m->scope_class = kki_allocate_array_zeroed(a, (size_t)count, sizeof *m->scope_class);
+    if (!m->scope_set || !m->scope_class) {
+        kki_mjcf_stop(m, KK_OUT_OF_MEMORY);
+        return;
+    }
+    kki_mjcf_default(m, KKI_XML_NONE);
+    for (int i = 0; i < count; i++) {
+        m->scope_set[i] = m->set;
+    }
+}
+
+// ---- sections
 
 static void read_sections(kki_mjcf *m, const section *s) {
     m->pass = s->pass;
     for (int32_t c = kki_xml_first(m->xml, KKI_XML_ROOT, s->name); c != KKI_XML_NONE && m->status == KK_OK;
          c = kki_xml_next(m->xml, c, s->name)) {
+        kki_mjcf_enter(m, c);
         s->read(m, c);
+        m->scope_set[m->scope] = m->set;
     }
+    kki_mjcf_enter(m, KKI_XML_ROOT);
 }
 
 static void begin_world(kki_mjcf *m) {
@@ -56,6 +117,7 @@ static void begin_world(kki_mjcf *m) {
 static void begin(kki_mjcf *m) {
     kk_options *options = kk_spec_options(m->loader->spec);
     options->timestep = 0.002;
+    options->magnetic = kk_vec3_make(0, -0.5, 0);
     m->suffix = "";
     m->still.X_PB = m->still.X_WB = kk_transform_identity();
     m->set = (kki_mjcf_settings){.angle = KK_PI / 180,
@@ -66,7 +128,7 @@ static void begin(kki_mjcf *m) {
                                  .inertia = KKI_MJCF_INERTIA_AUTO,
                                  .group_upper = 5,
                                  .total_mass = -1};
-    kki_mjcf_default(m, KKI_XML_NONE);
+    begin_scopes(m);
     begin_world(m);
 }
 
@@ -156,15 +218,6 @@ static void try_finish(kki_mjcf *m) {
     }
 }
 
-static void make_bodies(kki_mjcf *m) {
-    if (m->is_check) {
-        kki_mjcf_stand_in(m);
-        return;
-    }
-    kki_mjcf_bodies(m);
-    kki_mjcf_materials(m);
-}
-
 static void read_all(kki_mjcf *m) {
     const char *name = kki_xml_value(m->xml, KKI_XML_ROOT, "model");
     if (name) {
@@ -172,11 +225,10 @@ static void read_all(kki_mjcf *m) {
     }
     check_sections(m);
     for (size_t i = 0; i < sizeof sections / sizeof *sections && m->status == KK_OK; i++) {
-        if (sections[i].name) {
+        if (sections[i].read) {
             read_sections(m, &sections[i]);
         } else {
-            kki_mjcf_check_left_out(m);
-            make_bodies(m);
+            sections[i].finish(m);
         }
     }
     if (m->status == KK_OK) {
@@ -187,8 +239,8 @@ static void read_all(kki_mjcf *m) {
 typedef enum { THE_WHOLE, A_TRIAL, A_CHECK } reading;
 
 /// @param is_short  whether a trial has left copies out
-static kk_status load_tree(kki_loader *loader, const kki_xml *xml, reading what, bool *is_short) {
-    kki_mjcf m = {.loader = loader, .xml = xml, .reader = {xml, loader->diagnostics}};
+static kk_status load_tree(kki_loader *loader, const kki_mjcf_tree *tree, reading what, bool *is_short) {
+    kki_mjcf m = {.loader = loader, .tree = tree, .xml = tree->xml, .reader = {tree->xml, loader->diagnostics}};
     m.is_trial = what != THE_WHOLE;
     m.is_check = what == A_CHECK;
     kki_pool_create(&m.pool, &loader->allocator, MOST_POOL_BYTES);
@@ -207,6 +259,42 @@ static kk_status load_tree(kki_loader *loader, const kki_xml *xml, reading what,
     return m.status;
 }
 
+/// Without what it finds: the model itself is not what is being loaded.
+static kk_status lay_out(kki_loader *loader, const kki_mjcf_tree *tree, int32_t first, int32_t end, kki_pool *pool,
+                         const char **joints) {
+    kki_mjcf m = {.loader = loader, .tree = tree, .xml = tree->xml, .reader = {tree->xml, loader->diagnostics}};
+    kki_pool_create(&m.pool, &loader->allocator, MOST_POOL_BYTES);
+    begin(&m);
+    for (size_t i = 0; sections[i].finish != make_bodies && m.status == KK_OK; i++) {
+        const bool is_needed = sections[i].read == kki_mjcf_compiler || sections[i].read == kki_mjcf_default ||
+                               sections[i].read == kki_mjcf_walk;
+        if (is_needed) {
+            read_sections(&m, &sections[i]);
+        }
+    }
+    *joints = m.status ? NULL : kki_mjcf_joint_letters(&m, first, end, pool);
+    kki_mjcf_stop(&m, *joints ? KK_OK : KK_OUT_OF_MEMORY);
+    kki_mjcf_release(&m);
+    return m.status;
+}
+
+kk_status kki_mjcf_joint_layout(kki_loader *loader, const kki_mjcf_tree *tree, int32_t first, int32_t end,
+                                kki_pool *pool, const char **joints) {
+    kki_loader quiet = *loader;
+    kki_diagnostics findings;
+    kk_status status = kki_diagnostics_create(&findings, &loader->allocator, 0);
+    if (status != KK_OK) {
+        return status;
+    }
+    quiet.diagnostics = &findings;
+    quiet.spec = NULL;
+    status = kk_spec_create(&loader->allocator, &quiet.spec);
+    status = status ? status : lay_out(&quiet, tree, first, end, pool, joints);
+    kk_spec_free(quiet.spec);
+    kki_diagnostics_destroy(&findings);
+    return status;
+}
+
 /// Forgets a trial: its spec and what it has found, which will be found again.
 static kk_status forget(kki_loader *loader) {
     kk_spec *fresh = NULL;
@@ -214,7 +302,7 @@ static kk_status forget(kki_loader *loader) {
     if (status == KK_OK) {
         kk_spec_free(loader->spec);
         loader->spec = fresh;
-        kki_diagnostics_clear(loader->diagnostics);
+        kki_diagnostics_cut(loader->diagnostics, loader->found);
     }
     return status;
 }
@@ -224,19 +312,19 @@ enum { FREE_BYTES = 1 << 14 };
 
 /// A trial in memory in proportion to the file. @param held  bytes that are used already
 /// @param is_over  whether that was not enough, before an error was found
-static kk_status try_tree(kki_loader *loader, const kki_xml *xml, size_t held, bool *is_short, bool *is_over) {
+static kk_status try_tree(kki_loader *loader, const kki_mjcf_tree *tree, size_t held, bool *is_short, bool *is_over) {
     kki_meter meter;
     const kk_allocator whole = loader->allocator;
     const kki_diagnostics *found = loader->diagnostics;
     loader->allocator = kki_meter_begin(&meter, &whole, 0);
     loader->meter = &meter;
     kki_loader_allow(loader, FREE_BYTES);
-    for (int32_t i = 0; i < xml->source_count; i++) {
-        kki_loader_allow(loader, xml->source[i].length);
+    for (int32_t i = 0; i < tree->xml->source_count; i++) {
+        kki_loader_allow(loader, tree->xml->source[i].length);
     }
     meter.limit -= held < meter.limit ? held : meter.limit;
     kk_status status = forget(loader);
-    status = status ? status : load_tree(loader, xml, A_TRIAL, is_short);
+    status = status ? status : load_tree(loader, tree, A_TRIAL, is_short);
     kki_spec_set_allocator(loader->spec, &whole);
     loader->allocator = whole;
     loader->meter = NULL;
@@ -244,15 +332,15 @@ static kk_status try_tree(kki_loader *loader, const kki_xml *xml, size_t held, b
     return status;
 }
 
-static kk_status check_tree(kki_loader *loader, const kki_xml *xml) {
+static kk_status check_tree(kki_loader *loader, const kki_mjcf_tree *tree) {
     bool is_short = false;
     kk_status status = forget(loader);
-    status = status ? status : load_tree(loader, xml, A_CHECK, &is_short);
+    status = status ? status : load_tree(loader, tree, A_CHECK, &is_short);
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     // what a check finds the whole must have
     if (status != KK_OUT_OF_MEMORY && loader->diagnostics->has_error) {
         status = forget(loader);
-        status = status ? status : load_tree(loader, xml, THE_WHOLE, &is_short);
+        status = status ? status : load_tree(loader, tree, THE_WHOLE, &is_short);
         if (status != KK_OUT_OF_MEMORY && !loader->diagnostics->has_error) {
             __builtin_trap();
         }
@@ -263,27 +351,36 @@ static kk_status check_tree(kki_loader *loader, const kki_xml *xml) {
 
 /// The first reading leaves out what would be many copies, and ends where the model gets large beside the file; then a check
 /// follows, which builds nothing. Where either finds an error, that was all.
-static kk_status load_whole(kki_loader *loader, const kki_xml *xml, size_t held) {
+static kk_status load_whole(kki_loader *loader, const kki_mjcf_tree *tree, size_t held) {
     bool is_short = false, is_over = false;
-    kk_status status = try_tree(loader, xml, held, &is_short, &is_over);
+    kk_status status = try_tree(loader, tree, held, &is_short, &is_over);
     if (is_over) {
-        status = check_tree(loader, xml);
+        status = check_tree(loader, tree);
     }
     if (status != KK_OK || loader->diagnostics->has_error || !(is_short || is_over)) {
         return status;
     }
     status = forget(loader);
-    return status ? status : load_tree(loader, xml, THE_WHOLE, &is_short);
+    return status ? status : load_tree(loader, tree, THE_WHOLE, &is_short);
+}
+
+static size_t bytes_of(const kki_xml *xml) {
+    return xml ? kki_xml_bytes(xml) : 0;
 }
 
 kk_status kki_mjcf_load(kki_loader *loader, const kki_xml *xml) {
     kki_xml *whole = NULL;
+    kki_mjcf_tree tree = {.xml = NULL};
     kk_error error = {.status = KK_OK};
     kk_status status = kki_mjcf_include(loader, xml, &whole, &error);
+    status = status ? status : kki_mjcf_attach(loader, whole ? whole : xml, &tree, &error);
+    loader->found = loader->diagnostics->count;
     if (status != KK_OK) {
-        return kki_diagnostics_add_error(loader->diagnostics, &error);
+        kki_diagnostics_add_error(loader->diagnostics, &error);
+    } else {
+        status = load_whole(loader, &tree, bytes_of(xml) + bytes_of(whole) + bytes_of(tree.owned));
     }
-    status = load_whole(loader, whole ? whole : xml, kki_xml_bytes(xml) + (whole ? kki_xml_bytes(whole) : 0));
+    kki_mjcf_tree_release(&tree, &loader->allocator);
     kki_xml_free(whole);
     return status;
 }

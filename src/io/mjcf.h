@@ -14,8 +14,11 @@
 
 #include "geometry/mass.h"
 #include "io/loader.h"
+#include "io/mjcf_attach.h"
 #include "io/mjcf_tables.h"
 #include "io/pool.h"
+
+typedef struct kki_mjcf kki_mjcf;
 
 /// What a name names; names of different kinds do not meet.
 typedef enum kki_mjcf_kind {
@@ -37,6 +40,7 @@ typedef enum kki_mjcf_kind {
     KKI_MJCF_FRAME_NAME, ///< names of frames and bodies in the spec
     KKI_MJCF_JOINT_NAME, ///< names of joints in the spec
     KKI_MJCF_MESH_NAME,
+    KKI_MJCF_PAIR, ///< two shapes, by number
     KKI_MJCF_KINDS,
     KKI_MJCF_COPIED = 64,    ///< added to a kind: names inside <replicate>, without the suffix of the copies
     KKI_MJCF_NUMBERED = 128, ///< added to a kind: the next number for a wish that was taken
@@ -174,7 +178,17 @@ typedef struct kki_mjcf_copy {
     const char *suffix;
     const kki_mjcf_series *series; ///< in a trial; NULL else
     int next;
+    int instance; ///< number of the copy of <replicate>'s content that it stands in, in the order of the walk
 } kki_mjcf_copy;
+
+typedef void kki_mjcf_reader(kki_mjcf *m, int32_t node);
+
+/// An element of a section that is to be read for a copy of what it refers to.
+typedef struct kki_mjcf_pending {
+    int32_t node;
+    int copy;
+    kki_mjcf_reader *read;
+} kki_mjcf_pending;
 
 typedef struct kki_mjcf_servo {
     int actuator;
@@ -196,15 +210,25 @@ typedef struct kki_mjcf_muscle {
     int32_t node;
 } kki_mjcf_muscle;
 
-typedef struct kki_mjcf {
+/// An actuator's control, in MuJoCo's order.
+typedef struct kki_mjcf_control {
+    int actuator; ///< −1: none
+    int32_t node;
+} kki_mjcf_control;
+
+struct kki_mjcf {
     kki_loader *loader;
-    const kki_xml *xml;
+    const kki_mjcf_tree *tree;
+    const kki_xml *xml; ///< the tree's
     kki_reader reader;
     kki_pool pool;
     kk_status status; ///< not KK_OK: stop
     kk_error error;
-    kki_mjcf_settings set;
-    kki_mjcf_place still; ///< the world's
+    kki_mjcf_settings set;        ///< of the scope that is being read
+    kki_mjcf_settings *scope_set; ///< [tree->scope_count]
+    int *scope_class;             ///< [tree->scope_count] the outermost class
+    int scope;                    ///< that is being read
+    kki_mjcf_place still;         ///< the world's
     kki_mjcf_names names;
     kki_mjcf_class *class;
     kki_mjcf_item *item;
@@ -213,15 +237,17 @@ typedef struct kki_mjcf {
     kki_mjcf_geom *geom;
     kki_mjcf_mesh *mesh;
     kki_mjcf_copy *copy;
+    kki_mjcf_pending *pending;
     kki_mjcf_servo *servo;
     kki_mjcf_held *held;
     kki_mjcf_muscle *muscle;
-    int *natural;               ///< tendons whose springs have no length of their own
-    int *control;               ///< for each of MuJoCo's controls: id of the actuator, −1: none
+    int *natural; ///< tendons whose springs have no length of their own
+    kki_mjcf_control *control;
     kki_mjcf_contact *material; ///< of material i + 1 of the spec
     int class_count, class_room, item_count, item_room, body_count, body_room, joint_count, joint_room, geom_count,
-        geom_room, mesh_count, mesh_room, copy_count, copy_room, servo_count, servo_room, natural_count, natural_room,
-        held_count, held_room, muscle_count, muscle_room, control_count, control_room, material_count, material_room;
+        geom_room, mesh_count, mesh_room, copy_count, copy_room, pending_count, pending_room, servo_count, servo_room,
+        natural_count, natural_room, held_count, held_room, muscle_count, muscle_room, control_count, control_room,
+        material_count, material_room;
     int pass;       ///< of sections that are read twice
     int64_t copied; ///< elements that <replicate> has made
     bool is_trial;  ///< where there would be many copies, all but one are left out
@@ -233,10 +259,13 @@ typedef struct kki_mjcf {
     int64_t controls_left_out;
     int64_t q_left_out, v_left_out; ///< coordinates of joints that were forgotten
     int bodies_left_out;
+    int32_t lost_body;             ///< an element that would have made bodies, and is not read; KKI_XML_ROOT: none
     int64_t copied_bytes;          ///< of names of copies
     const char *suffix;            ///< of the copy that is being read; "" mostly
     const kki_mjcf_series *series; ///< that it is of; NULL mostly
-} kki_mjcf;
+    int instance;                  ///< see kki_mjcf_copy
+    int instances;                 ///< so far
+};
 
 /// An element and what its class gives it.
 typedef struct kki_mjcf_at {
@@ -251,6 +280,7 @@ kki_mjcf_at kki_mjcf_element_here(kki_mjcf *m, int32_t node);
 /// KKI_XML_NONE where neither the element nor its class has it.
 int32_t kki_mjcf_find(const kki_mjcf_at *at, const char *name);
 bool kki_mjcf_has(const kki_mjcf_at *at, const char *name);
+bool kki_mjcf_is_blank(const kki_xml *xml, int32_t attribute);
 /// How many were read; 0 where it is absent or wrong.
 int kki_mjcf_numbers(const kki_mjcf_at *at, const char *name, int least, int most, double *values);
 double kki_mjcf_number(const kki_mjcf_at *at, const char *name, double otherwise);
@@ -307,15 +337,16 @@ const char *kki_mjcf_free_name(kki_mjcf *m, kki_mjcf_kind kind, const char *wish
 /// The element's own name with the suffix of the copy; NULL: none.
 const char *kki_mjcf_own_name(kki_mjcf *m, int32_t node);
 
-typedef void kki_mjcf_reader(kki_mjcf *m, int32_t node);
-/// Reads an element once, or once for each copy of what it refers to.
-void kki_mjcf_each_copy(kki_mjcf *m, int32_t node, kki_mjcf_reader *read);
+/// How an element is read; NULL: not at all.
+typedef kki_mjcf_reader *kki_mjcf_chooser(kki_mjcf *m, int32_t node);
+/// Reads the elements of a section: each once, or once for each copy of what it refers to.
+void kki_mjcf_each(kki_mjcf *m, int32_t section, kki_mjcf_chooser *choose);
 /// The name of an element's copy; reports where all of them get too long.
 const char *kki_mjcf_copy_name(kki_mjcf *m, int32_t node, const char *name, const char *suffix,
                                const kki_mjcf_series *series);
 /// Another copy of a name.
 void kki_mjcf_add_copy(kki_mjcf *m, kki_mjcf_kind kind, const char *name, const char *suffix,
-                       const kki_mjcf_series *series);
+                       const kki_mjcf_series *series, int instance);
 /// In a check: the stand-ins of what sections refer to.
 void kki_mjcf_stand_in(kki_mjcf *m);
 /// Whether a name is that of a copy which was left out.
@@ -326,15 +357,26 @@ bool kki_mjcf_is_left_out(const kki_mjcf *m, kki_mjcf_kind kind, const char *nam
 /// The tree with includes in place; the same tree where it has none.
 kk_status kki_mjcf_include(kki_loader *loader, const kki_xml *xml, kki_xml **result, kk_error *error);
 
+// ---- mjcf.c
+
+/// Reads as the model says that a node is from: its settings and its outermost class.
+void kki_mjcf_enter(kki_mjcf *m, int32_t node);
+void kki_mjcf_enter_scope(kki_mjcf *m, int scope);
+int kki_mjcf_scope_of(const kki_mjcf *m, int32_t node);
+
 // ---- mjcf_compiler.c, mjcf_default.c, mjcf_asset.c
 
 void kki_mjcf_compiler(kki_mjcf *m, int32_t section);
 void kki_mjcf_option(kki_mjcf *m, int32_t section);
+/// Options of the main model that hold for all models attached to it.
+void kki_mjcf_share_options(kki_mjcf *m);
 void kki_mjcf_default(kki_mjcf *m, int32_t section);
 void kki_mjcf_asset(kki_mjcf *m, int32_t section);
 /// The class an element names, or `otherwise`.
 int kki_mjcf_class_of(kki_mjcf *m, int32_t node, const char *attribute, int otherwise);
 kki_mjcf_at kki_mjcf_element_of_class(kki_mjcf *m, int32_t node, kki_mjcf_template what, int class);
+/// mjcf_builtin.c: a mesh that MJCF describes by a word and numbers; false and a report where it cannot be made.
+bool kki_mjcf_builtin(const kki_mjcf_at *at, kki_mesh **mesh);
 /// A mesh's mass properties; false and a report where it has none.
 bool kki_mjcf_mesh_mass(kki_mjcf *m, kki_mjcf_mesh *mesh, int32_t node, kki_mass *mass);
 /// Reads it where that has not been done; false where it cannot be read or is not to be.
@@ -395,10 +437,14 @@ void kki_mjcf_sensor(kki_mjcf *m, int32_t section);
 /// MJCF's word for a sensor and the attribute that names its target (NULL: none); NULL: MJCF has none.
 const char *kki_mjcf_sensor_word(kk_sensor_type type, const char **target);
 void kki_mjcf_keyframe(kki_mjcf *m, int32_t section);
+/// <size nkey>: keyframes beyond those that are written, at the start.
+void kki_mjcf_size(kki_mjcf *m, int32_t section);
 /// Our extension of the language.
 void kki_mjcf_karakuri(kki_mjcf *m);
 /// What needs the inertia at the reference pose: dampratio, springdamper.
 void kki_mjcf_tune(kki_mjcf *m);
+/// See kki_mjcf_key_layout; NULL: no memory.
+const char *kki_mjcf_joint_letters(kki_mjcf *m, int32_t first, int32_t end, kki_pool *pool);
 /// [spec's q, v] of MuJoCo's; for keyframes and the reference pose.
 int kki_mjcf_joint_nq(kk_joint_type type);
 int kki_mjcf_joint_nv(kk_joint_type type);

@@ -385,14 +385,14 @@ static int add_actuator(const kki_mjcf_at *at, kk_actuator_def *def) {
     if (kki_mjcf_stop(m, kk_spec_add_actuator(m->loader->spec, def, &id, &m->error)) != KK_OK) {
         return -1;
     }
-    m->control[m->control_count - 1] = id;
+    m->control[m->control_count - 1].actuator = id;
     return id;
 }
 
-static bool begin_control(kki_mjcf *m) {
-    int *control = KKI_MJCF_PUSH(m, control);
+static bool begin_control(kki_mjcf *m, int32_t node) {
+    kki_mjcf_control *control = KKI_MJCF_PUSH(m, control);
     if (control) {
-        *control = -1;
+        *control = (kki_mjcf_control){-1, node};
         m->controls_left_out += m->series ? m->series->copies - 1 : 0;
     }
     return control != NULL;
@@ -401,7 +401,7 @@ static bool begin_control(kki_mjcf *m) {
 static void name_actuator(kki_mjcf *m, int32_t node, const char *name, int id) {
     kki_mjcf_name_put(m, KKI_MJCF_ACTUATOR, name, id, node);
     if (m->suffix[0] && name) {
-        kki_mjcf_add_copy(m, KKI_MJCF_ACTUATOR, kki_xml_value(m->xml, node, "name"), m->suffix, m->series);
+        kki_mjcf_add_copy(m, KKI_MJCF_ACTUATOR, kki_xml_value(m->xml, node, "name"), m->suffix, m->series, m->instance);
     }
 }
 
@@ -445,7 +445,7 @@ static void read_pid(kki_mjcf *m, int32_t node) {
     bool is_first = true;
     for (int i = 0; i < PID_INPUTS; i++) {
         kk_actuator_def def = kk_actuator_def_default();
-        if (!has_input(input, tokens[i]) || !begin_control(m) || !read_transmission(&at, &def)) {
+        if (!has_input(input, tokens[i]) || !begin_control(m, node) || !read_transmission(&at, &def)) {
             continue;
         }
         set_pid_input(&at, i, is_first, &def);
@@ -474,7 +474,7 @@ static void read_actuator(kki_mjcf *m, int32_t node) {
         read_pid(m, node);
         return;
     }
-    if (!begin_control(m) || !set_law(&at, &def) || !read_transmission(&at, &def)) {
+    if (!begin_control(m, node) || !set_law(&at, &def) || !read_transmission(&at, &def)) {
         return;
     }
     read_ranges(&at, &def);
@@ -492,16 +492,15 @@ static void read_actuator(kki_mjcf *m, int32_t node) {
     }
 }
 
+/// What is not read has a control all the same, which counts in keyframes.
+static void leave_out(kki_mjcf *m, int32_t node) {
+    begin_control(m, node);
+}
+
+static kki_mjcf_reader *choose(kki_mjcf *m, int32_t node) {
+    return kki_mjcf_is_read(m, "actuator", node) ? read_actuator : leave_out;
+}
+
 void kki_mjcf_actuator(kki_mjcf *m, int32_t section) {
-    for (int32_t c = kki_xml_first(m->xml, section, NULL); c != KKI_XML_NONE && m->status == KK_OK;
-         c = kki_xml_next(m->xml, c, NULL)) {
-        if (kki_mjcf_is_read(m, "actuator", c)) {
-            kki_mjcf_each_copy(m, c, read_actuator);
-        } else {
-            int *control = KKI_MJCF_PUSH(m, control); // its control counts in keyframes
-            if (control) {
-                *control = -1;
-            }
-        }
-    }
+    kki_mjcf_each(m, section, choose);
 }

@@ -23,12 +23,13 @@ static const char *reference_of(kki_mjcf *m, const char *directory, const char *
     return kki_mjcf_join(m, directory[length - 1] == '/' ? directory : kki_mjcf_join(m, directory, "/"), name);
 }
 
-/// From which file a reference leads somewhere: the main one, or the one that it stands in.
+/// From which file a reference leads somewhere: the model's own, or the one that it stands in.
 static const char *base_of(kki_mjcf *m, int32_t node, const char *reference) {
     char path[KKI_PATH_SIZE];
     kk_error ignored;
-    const bool from_main = kki_resolve(&m->loader->resolver, m->loader->path, reference, path, &ignored) == KK_OK;
-    return from_main ? m->loader->path : kki_origin_of_node(m->xml, node).file;
+    const char *own = m->scope == 0 ? m->loader->path : m->tree->scope[m->scope].path;
+    const bool from_own = kki_resolve(&m->loader->resolver, own, reference, path, &ignored) == KK_OK;
+    return from_own ? own : kki_origin_of_node(m->xml, node).file;
 }
 
 /// The name of an asset: its own, or its file's without directory and extension.
@@ -108,6 +109,25 @@ static bool load_file(kki_mjcf *m, kki_mjcf_mesh *mesh, const kki_mjcf_at *at, c
     return true;
 }
 
+static kk_status adopt(kki_mjcf *m, kki_mjcf_mesh *mesh, const char *name, kki_mesh *made, kk_vec3 scale,
+                       kk_error *error) {
+    const kk_mesh_def def = {.name = name, .scale = scale, .origin = kki_origin_of_node(m->xml, mesh->node)};
+    const kk_status status = kki_spec_adopt_mesh(m->loader->spec, &def, made, &mesh->id, error);
+    if (status != KK_OK) {
+        kki_mesh_free(made);
+    }
+    return status;
+}
+
+static void load_builtin(kki_mjcf *m, kki_mjcf_mesh *mesh, const kki_mjcf_at *at, const char *name) {
+    kki_mesh *made;
+    if (kki_mjcf_builtin(at, &made)) {
+        const mesh_shift shift = read_shift(at);
+        shift_mesh(&shift, made->vertex, made->vertex_count, (int32_t(*)[3])made->face, made->face_count);
+        kki_mjcf_stop(m, adopt(m, mesh, name, made, shift.scale, &m->error));
+    }
+}
+
 static kk_status add_inline(kki_mjcf *m, kki_mjcf_mesh *mesh, const char *name, kk_vec3 *vertex, int vertices,
                             kki_face *face, int faces, const mesh_shift *shift, kk_error *error) {
     kki_mesh *made = NULL;
@@ -117,12 +137,7 @@ static kk_status add_inline(kki_mjcf *m, kki_mjcf_mesh *mesh, const char *name, 
     if (status != KK_OK) {
         return status;
     }
-    const kk_mesh_def def = {.name = name, .scale = shift->scale, .origin = kki_origin_of_node(m->xml, mesh->node)};
-    status = kki_spec_adopt_mesh(m->loader->spec, &def, made, &mesh->id, error);
-    if (status != KK_OK) {
-        kki_mesh_free(made);
-    }
-    return status;
+    return adopt(m, mesh, name, made, shift->scale, error);
 }
 
 static int32_t index_of(double number) {
@@ -166,21 +181,30 @@ static void load_inline(kki_mjcf *m, kki_mjcf_mesh *mesh, const kki_mjcf_at *at,
     kki_release_array(a, v, nv, sizeof *v);
 }
 
-bool kki_mjcf_mesh_load(kki_mjcf *m, kki_mjcf_mesh *mesh) {
-    if (mesh->is_tried || m->status != KK_OK) {
-        return mesh->id >= 0;
-    }
-    mesh->is_tried = true;
+static void load_mesh(kki_mjcf *m, kki_mjcf_mesh *mesh) {
     const kki_mjcf_at at = kki_mjcf_element_of_class(m, mesh->node, KKI_MJCF_OF_MESH, 0);
     const char *name = asset_name(m, mesh->node), *file = kki_mjcf_text(&at, "file");
     if (file) {
         load_file(m, mesh, &at, file, name);
     } else if (kki_mjcf_has(&at, "vertex")) {
         load_inline(m, mesh, &at, name);
-    } else if (!kki_mjcf_has(&at, "builtin")) {
+    } else if (kki_mjcf_has(&at, "builtin")) {
+        load_builtin(m, mesh, &at, name);
+    } else {
         kki_mjcf_report(m, KKI_ERROR, KK_NOT_FOUND, mesh->node, NULL,
                         "<mesh> has neither a file nor vertices; add file=\"...\"");
     }
+}
+
+bool kki_mjcf_mesh_load(kki_mjcf *m, kki_mjcf_mesh *mesh) {
+    if (mesh->is_tried || m->status != KK_OK) {
+        return mesh->id >= 0;
+    }
+    const int scope = m->scope; // a geom may be of another model than its mesh
+    mesh->is_tried = true;
+    kki_mjcf_enter(m, mesh->node);
+    load_mesh(m, mesh);
+    kki_mjcf_enter_scope(m, scope);
     return mesh->id >= 0;
 }
 

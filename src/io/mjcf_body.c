@@ -57,6 +57,7 @@ static kk_inertia read_geoms(kki_mjcf *m, const kki_mjcf_body *body, int index, 
     kk_inertia sum = {0};
     for (int i = body->first[KKI_MJCF_IS_GEOM]; i >= 0 && m->status == KK_OK; i = m->item[i].next) {
         kk_inertia part = {0};
+        kki_mjcf_enter(m, m->item[i].node);
         kki_mjcf_geom_read(m, &m->item[i], index, needs_inertia, &part);
         if (part.mass > 0) {
             sum = sum.mass > 0 ? kk_inertia_add(sum, part) : part;
@@ -75,7 +76,9 @@ static void set_inertia(kki_mjcf *m, int index) {
     const kki_mjcf_body body = m->body[index];
     const bool is_given = body.inertial != KKI_XML_NONE;
     bool has = false;
+    kki_mjcf_enter(m, body.node);
     kk_inertia I = read_geoms(m, &body, index, is_from_geoms(m, index, is_given), &has);
+    kki_mjcf_enter(m, is_given ? body.inertial : body.node);
     if (index == 0 || m->status != KK_OK) {
         return;
     }
@@ -110,6 +113,7 @@ static int add_link(kki_mjcf *m, kki_mjcf_item *item, const char *name, int pare
     if (!joint) {
         return 0;
     }
+    kki_mjcf_enter(m, item->node);
     kki_mjcf_joint_read(m, item, joint, &def.joint, &anchor);
     name_joint(m, item, name, joint);
     item->made = m->joint_count - 1;
@@ -201,6 +205,7 @@ static void add_sites(kki_mjcf *m, const kki_mjcf_body *body) {
     for (int i = body->first[KKI_MJCF_IS_SITE]; i >= 0 && m->status == KK_OK; i = m->item[i].next) {
         kki_mjcf_item *item = &m->item[i];
         kk_frame_def def = kk_frame_def_default();
+        kki_mjcf_enter(m, item->node);
         def.placement = read_site(m, item);
         const bool is_taken = item->name && kki_mjcf_name_get(m, KKI_MJCF_FRAME_NAME, item->name) >= 0;
         def.name = kki_mjcf_free_name(m, KKI_MJCF_FRAME_NAME,
@@ -291,6 +296,7 @@ void kki_mjcf_bodies(kki_mjcf *m) {
             set_inertia(m, i);
         }
     }
+    kki_mjcf_enter(m, KKI_XML_ROOT);
     if (m->status == KK_OK) {
         set_total_mass(m);
         sum_trees(m);

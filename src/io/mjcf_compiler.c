@@ -62,6 +62,22 @@ void kki_mjcf_compiler(kki_mjcf *m, int32_t section) {
 
 // ---- option
 
+void kki_mjcf_share_options(kki_mjcf *m) {
+    const kki_mjcf_settings *from = &m->scope_set[0];
+    for (int i = 1; i < m->tree->scope_count; i++) {
+        kki_mjcf_settings *to = &m->scope_set[i];
+        to->no_gravity = from->no_gravity;
+        to->no_contact = from->no_contact;
+        to->no_limit = from->no_limit;
+        to->no_friction = from->no_friction;
+        to->no_spring = from->no_spring;
+        to->no_damper = from->no_damper;
+        to->no_equality = from->no_equality;
+        to->no_actuation = from->no_actuation;
+        to->no_sensor = from->no_sensor;
+    }
+}
+
 static bool is_disabled(const kki_mjcf_at *at, const char *name, bool before) {
     static const kki_keyword words[] = {{"enable", 0}, {"disable", 1}, {NULL, 0}};
     return kki_mjcf_word(at, name, words, before) != 0;
@@ -85,6 +101,28 @@ static void read_flags(kki_mjcf *m, int32_t flag) {
     options->adjacent_collide = is_disabled(&at, "filterparent", options->adjacent_collide != 0);
 }
 
+static void report_conflict(kki_mjcf *m, int32_t section, const char *name) {
+    kki_mjcf_report(m, KKI_WARNING, KK_OK, section, name,
+                    "%s of the attached model '%s' differs from the main model's, which holds for all; make them equal",
+                    name, m->tree->scope[m->scope].model);
+}
+
+/// The options of an attached model: MuJoCo keeps the main model's and tells where they differ.
+static void compare_options(kki_mjcf *m, int32_t section, kk_integrator integrator) {
+    const kki_mjcf_at at = kki_mjcf_element_here(m, section);
+    const kk_options *options = kk_spec_options(m->loader->spec);
+    const kk_vec3 g = kki_mjcf_vector(&at, "gravity", options->gravity);
+    if (g.x != options->gravity.x || g.y != options->gravity.y || g.z != options->gravity.z) {
+        report_conflict(m, section, "gravity");
+    }
+    if (kki_mjcf_number(&at, "timestep", options->timestep) != options->timestep) {
+        report_conflict(m, section, "timestep");
+    }
+    if (integrator != options->integrator) {
+        report_conflict(m, section, "integrator");
+    }
+}
+
 void kki_mjcf_option(kki_mjcf *m, int32_t section) {
     static const kki_keyword integrators[] = {{"Euler", KK_INTEGRATOR_MIDPOINT},
                                               {"implicit", KK_INTEGRATOR_MIDPOINT},
@@ -93,9 +131,16 @@ void kki_mjcf_option(kki_mjcf *m, int32_t section) {
                                               {NULL, 0}};
     const kki_mjcf_at at = kki_mjcf_element_here(m, section);
     kk_options *options = kk_spec_options(m->loader->spec);
+    const kk_integrator integrator =
+        (kk_integrator)kki_mjcf_word(&at, "integrator", integrators, (int)options->integrator);
+    if (m->scope > 0) {
+        compare_options(m, section, integrator);
+        return;
+    }
     options->gravity = kki_mjcf_vector(&at, "gravity", options->gravity);
+    options->magnetic = kki_mjcf_vector(&at, "magnetic", options->magnetic);
     options->timestep = kki_mjcf_number(&at, "timestep", options->timestep);
-    options->integrator = (kk_integrator)kki_mjcf_word(&at, "integrator", integrators, (int)options->integrator);
+    options->integrator = integrator;
     if (!(options->timestep > 0)) {
         kki_mjcf_report(m, kki_fault(m->loader), KK_INVALID_ARGUMENT, section, "timestep",
                         "the timestep must be positive; write 0.002");

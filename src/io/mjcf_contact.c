@@ -8,6 +8,7 @@
 /// oscillation, exp(−π ζ / √(1 − ζ²)).
 #include <string.h>
 
+#include "base/print.h"
 #include "io/mjcf.h"
 
 enum { MOST_PAIRED_MATERIALS = 128 };
@@ -162,6 +163,17 @@ void kki_mjcf_materials(kki_mjcf *m) {
 
 // ---- pairs and excludes
 
+/// Whether two shapes are a pair already; from now on they are. In a check all shapes are one.
+static bool is_again(kki_mjcf *m, int a, int b) {
+    char key[40];
+    kki_print(key, sizeof key, "%d-%d", a < b ? a : b, a < b ? b : a);
+    const bool is_known = kki_mjcf_name_get(m, KKI_MJCF_PAIR, key) >= 0;
+    if (!is_known && !m->is_check) {
+        kki_mjcf_name_set(m, KKI_MJCF_PAIR, kki_mjcf_join(m, key, ""), 0);
+    }
+    return is_known;
+}
+
 static void read_pair(kki_mjcf *m, int32_t node) {
     const kki_mjcf_at at = kki_mjcf_element_of_class(m, node, KKI_MJCF_OF_PAIR, 0);
     const int a = kki_mjcf_refer(&at, "geom1", KKI_MJCF_GEOM), b = kki_mjcf_refer(&at, "geom2", KKI_MJCF_GEOM);
@@ -171,6 +183,11 @@ static void read_pair(kki_mjcf *m, int32_t node) {
     kk_pair_def def = kk_pair_def_default();
     kki_mjcf_contact contact;
     kki_mjcf_contact_read(&at, 5, &contact);
+    if (is_again(m, m->item[a].made, m->item[b].made)) {
+        kki_mjcf_report(m, KKI_WARNING, KK_OK, node, NULL,
+                        "a second <pair> of these two geoms is left out; the first one holds, remove one");
+        return;
+    }
     contact.mass = m->body_count > 0 ? m->body[0].tree_mass : 0;
     const double margin = kki_mjcf_number(&at, "margin", 0) - kki_mjcf_number(&at, "gap", 0);
     def.shape[0] = m->item[a].made;
@@ -200,11 +217,10 @@ static void read_exclude(kki_mjcf *m, int32_t node) {
     kki_mjcf_stop(m, kk_spec_add_exclude(m->loader->spec, &def, NULL, &m->error));
 }
 
+static kki_mjcf_reader *choose(kki_mjcf *m, int32_t node) {
+    return !kki_mjcf_is_read(m, "contact", node) ? NULL : kki_xml_is(m->xml, node, "pair") ? read_pair : read_exclude;
+}
+
 void kki_mjcf_contact_section(kki_mjcf *m, int32_t section) {
-    for (int32_t c = kki_xml_first(m->xml, section, NULL); c != KKI_XML_NONE && m->status == KK_OK;
-         c = kki_xml_next(m->xml, c, NULL)) {
-        if (kki_mjcf_is_read(m, "contact", c)) {
-            kki_mjcf_each_copy(m, c, kki_xml_is(m->xml, c, "pair") ? read_pair : read_exclude);
-        }
-    }
+    kki_mjcf_each(m, section, choose);
 }

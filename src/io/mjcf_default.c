@@ -68,6 +68,9 @@ static bool may_be_shorter(const char *name) {
 
 /// Whether nothing is left of an attribute behind another of its name.
 static bool is_covered(const kki_mjcf *m, int32_t older, int32_t newer) {
+    if (kki_mjcf_is_blank(m->xml, newer)) {
+        return false; // no number takes the place of another
+    }
     return !may_be_shorter(name_of(m->xml, newer)) ||
            kki_count_numbers(&m->reader, newer) >= kki_count_numbers(&m->reader, older);
 }
@@ -119,8 +122,9 @@ static void read_template(kki_mjcf *m, int class, int32_t node) {
 
 static int open_class(kki_mjcf *m, int32_t node, int parent) {
     const char *name = kki_xml_value(m->xml, node, "class");
-    if (parent < 0 && (!name || !name[0] || strcmp(name, "main") == 0)) {
-        return 0;
+    const int outermost = m->scope_class[m->scope];
+    if (parent < 0 && (!name || !name[0] || strcmp(name, m->tree->scope[m->scope].main_class) == 0)) {
+        return outermost;
     }
     if (!name || !name[0]) {
         kki_mjcf_report(m, KKI_ERROR, KK_NOT_FOUND, node, NULL, "<default> inside another has no class; name it");
@@ -136,7 +140,7 @@ static int open_class(kki_mjcf *m, int32_t node, int parent) {
     if (!made) {
         return 0;
     }
-    kki_mjcf_class *above = &m->class[parent < 0 ? 0 : parent];
+    kki_mjcf_class *above = &m->class[parent < 0 ? outermost : parent];
     for (int i = 0; i < KKI_MJCF_TEMPLATES; i++) {
         above->list[i].room = 0; // two have it now
     }
@@ -165,13 +169,21 @@ static int32_t next_default(const kki_xml *xml, int32_t section, int32_t node) {
     return found;
 }
 
+/// Each scope has an outermost class, which inherits nothing.
+static void add_outermost(kki_mjcf *m) {
+    for (int i = 0; i < m->tree->scope_count; i++) {
+        kki_mjcf_class *made = KKI_MJCF_PUSH(m, class);
+        if (made) {
+            made->name = m->tree->scope[i].main_class;
+            m->scope_class[i] = i;
+            kki_mjcf_name_set(m, KKI_MJCF_CLASS, made->name, i);
+        }
+    }
+}
+
 void kki_mjcf_default(kki_mjcf *m, int32_t section) {
     if (m->class_count == 0) {
-        kki_mjcf_class *first = KKI_MJCF_PUSH(m, class);
-        if (first) {
-            first->name = "main";
-            kki_mjcf_name_set(m, KKI_MJCF_CLASS, "main", 0);
-        }
+        add_outermost(m);
     }
     if (section == KKI_XML_NONE || m->status != KK_OK) {
         return;
@@ -202,6 +214,6 @@ int kki_mjcf_class_of(kki_mjcf *m, int32_t node, const char *attribute, int othe
 }
 
 kki_mjcf_at kki_mjcf_element_of_class(kki_mjcf *m, int32_t node, kki_mjcf_template what, int class) {
-    const int chosen = kki_mjcf_class_of(m, node, "class", class);
+    const int chosen = kki_mjcf_class_of(m, node, "class", class ? class : m->scope_class[m->scope]);
     return (kki_mjcf_at){m, node, &m->class[chosen].list[what]};
 }

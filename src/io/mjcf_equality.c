@@ -182,17 +182,17 @@ static void read_tendon(kki_mjcf *m, int32_t node) {
     }
 }
 
-void kki_mjcf_equality(kki_mjcf *m, int32_t section) {
-    for (int32_t c = kki_xml_first(m->xml, section, NULL); c != KKI_XML_NONE && m->status == KK_OK;
-         c = kki_xml_next(m->xml, c, NULL)) {
-        if (!kki_mjcf_is_read(m, "equality", c)) {
-            continue;
-        }
-        const char *name = kki_xml_name(m->xml, c);
-        kki_mjcf_each_copy(m, c,
-                           strcmp(name, "connect") == 0  ? read_connect
-                           : strcmp(name, "weld") == 0   ? read_weld
-                           : strcmp(name, "tendon") == 0 ? read_tendon
-                                                         : read_coupling);
+static kki_mjcf_reader *choose(kki_mjcf *m, int32_t node) {
+    const char *name = kki_xml_name(m->xml, node);
+    if (!kki_mjcf_is_read(m, "equality", node)) {
+        return NULL;
     }
+    return strcmp(name, "connect") == 0  ? read_connect
+           : strcmp(name, "weld") == 0   ? read_weld
+           : strcmp(name, "tendon") == 0 ? read_tendon
+                                         : read_coupling;
+}
+
+void kki_mjcf_equality(kki_mjcf *m, int32_t section) {
+    kki_mjcf_each(m, section, choose);
 }

@@ -111,7 +111,7 @@ static kk_status read_document(includer *x, const level *at, int32_t node, const
     if (status != KK_OK) {
         return fail(x, at, node, status, "the included file cannot be read: ", path);
     }
-    status = kki_xml_parse(path, data.bytes, data.size, NULL, &x->loader->allocator, &xml, x->error);
+    status = kki_loader_parse(x->loader, path, &data, &xml, x->error);
     kki_file_release(&data, &x->loader->allocator);
     status = status ? status : add_document(x, xml, xml, path, id);
     if (status != KK_OK) {

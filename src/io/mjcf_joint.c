@@ -96,13 +96,33 @@ static kk_transform placement(const kki_mjcf_joint *joint, kk_vec3 anchor, kk_ve
     return kk_transform_make(is_turned ? kk_mat3_from_axis_angle(axis, -joint->ref) : kk_mat3_identity(), anchor);
 }
 
+static const kki_keyword types[] = {
+    {"hinge", KK_JOINT_HINGE}, {"slide", KK_JOINT_SLIDE}, {"ball", KK_JOINT_BALL}, {"free", KK_JOINT_FREE}, {NULL, 0}};
+
+const char *kki_mjcf_joint_letters(kki_mjcf *m, int32_t first, int32_t end, kki_pool *pool) {
+    int count = 0;
+    char *letters = kki_pool_take(pool, (size_t)m->item_count + 1);
+    for (int b = 1; letters && b < m->body_count; b++) {
+        for (int i = m->body[b].first[KKI_MJCF_IS_JOINT]; i >= 0; i = m->item[i].next) {
+            const kki_mjcf_item *item = &m->item[i];
+            kki_mjcf_enter(m, item->node);
+            const kki_mjcf_at at = kki_mjcf_element_of_class(m, item->node, KKI_MJCF_OF_JOINT, item->class);
+            const int type = kki_xml_is(m->xml, item->node, "freejoint")
+                                 ? KK_JOINT_FREE
+                                 : kki_mjcf_word(&at, "type", types, KK_JOINT_HINGE);
+            const char letter = type == KK_JOINT_FREE ? 'f' : type == KK_JOINT_BALL ? 'b' : 'h';
+            const bool is_attached = item->node >= first && item->node < end;
+            letters[count++] = (char)(is_attached ? letter + 'A' - 'a' : letter);
+        }
+    }
+    if (letters) {
+        letters[count] = 0;
+    }
+    return letters;
+}
+
 void kki_mjcf_joint_read(kki_mjcf *m, const kki_mjcf_item *item, kki_mjcf_joint *joint, kk_joint_def *def,
                          kk_vec3 *anchor) {
-    static const kki_keyword types[] = {{"hinge", KK_JOINT_HINGE},
-                                        {"slide", KK_JOINT_SLIDE},
-                                        {"ball", KK_JOINT_BALL},
-                                        {"free", KK_JOINT_FREE},
-                                        {NULL, 0}};
     const bool is_free = kki_xml_is(m->xml, item->node, "freejoint");
     // <freejoint> takes nothing from classes
     const kki_mjcf_at at = is_free ? kki_mjcf_element_here(m, item->node)

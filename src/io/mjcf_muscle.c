@@ -221,6 +221,7 @@ static bool limits_of(const kki_mjcf *m, const reach *r, double range[2]) {
 static void find_range(kki_mjcf *m, reach *r, const double *q, const kki_mjcf_muscle *muscle) {
     kk_muscle_def *def = &kk_spec_actuator(m->loader->spec, muscle->actuator)->muscle;
     double range[2];
+    kki_mjcf_enter(m, muscle->node);
     const bool is_limit = m->set.uses_limits && limits_of(m, r, range);
     if (!is_limit && !(find_end(r, q, -1, &range[0]) && find_end(r, q, 1, &range[1]) && range[0] < range[1])) {
         kki_mjcf_report(m, KKI_WARNING, KK_OK, muscle->node, NULL,

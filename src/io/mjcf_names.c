@@ -3,6 +3,7 @@
 
 #include "base/allocator.h"
 #include "base/print.h"
+#include "base/sort.h"
 #include "io/mjcf.h"
 #include "io/text.h"
 
@@ -217,21 +218,29 @@ const char *kki_mjcf_copy_name(kki_mjcf *m, int32_t node, const char *name, cons
 }
 
 void kki_mjcf_add_copy(kki_mjcf *m, kki_mjcf_kind kind, const char *name, const char *suffix,
-                       const kki_mjcf_series *series) {
+                       const kki_mjcf_series *series, int instance) {
     const int last = kki_mjcf_name_get(m, (int)kind + KKI_MJCF_COPIED, name);
     kki_mjcf_copy *copy = KKI_MJCF_PUSH(m, copy);
     if (copy) {
-        *copy = (kki_mjcf_copy){suffix, series, last};
+        *copy = (kki_mjcf_copy){suffix, series, last, instance};
         kki_mjcf_name_set(m, (int)kind + KKI_MJCF_COPIED, name, m->copy_count - 1);
     }
 }
 
 static int kind_of_attribute(const char *name) {
-    static const kki_keyword words[] = {
-        {"joint", KKI_MJCF_JOINT},   {"jointinparent", KKI_MJCF_JOINT}, {"body", KKI_MJCF_BODY},
-        {"geom", KKI_MJCF_GEOM},     {"site", KKI_MJCF_SITE},           {"refsite", KKI_MJCF_SITE},
-        {"sidesite", KKI_MJCF_SITE}, {"cranksite", KKI_MJCF_SITE},      {"slidersite", KKI_MJCF_SITE},
-        {"tendon", KKI_MJCF_TENDON}, {"actuator", KKI_MJCF_ACTUATOR},   {NULL, 0}};
+    static const kki_keyword words[] = {{"joint", KKI_MJCF_JOINT},
+                                        {"jointinparent", KKI_MJCF_JOINT},
+                                        {"body", KKI_MJCF_BODY},
+                                        {"subtree", KKI_MJCF_BODY},
+                                        {"geom", KKI_MJCF_GEOM},
+                                        {"site", KKI_MJCF_SITE},
+                                        {"refsite", KKI_MJCF_SITE},
+                                        {"sidesite", KKI_MJCF_SITE},
+                                        {"cranksite", KKI_MJCF_SITE},
+                                        {"slidersite", KKI_MJCF_SITE},
+                                        {"tendon", KKI_MJCF_TENDON},
+                                        {"actuator", KKI_MJCF_ACTUATOR},
+                                        {NULL, 0}};
     size_t length = strlen(name);
     length -= length > 1 && (name[length - 1] == '1' || name[length - 1] == '2') ? 1 : 0;
     for (int i = 0; words[i].word; i++) {
@@ -269,35 +278,6 @@ static int copies_below(const kki_mjcf *m, int32_t node) {
     return found;
 }
 
-static void read_copies(kki_mjcf *m, int32_t node, kki_mjcf_reader *read) {
-    const int last = m->copy_count > 0 ? copies_below(m, node) : -1;
-    if (last < 0) {
-        read(m, node);
-        return;
-    }
-    int first = -1;
-    for (int i = last; i >= 0;) { // the list runs backwards
-        const int next = m->copy[i].next;
-        m->copy[i].next = first;
-        first = i;
-        i = next;
-    }
-    int again = -1;
-    for (int i = first; i >= 0;) { // and back again while it is used
-        const int next = m->copy[i].next;
-        if (m->status == KK_OK) {
-            m->suffix = m->copy[i].suffix;
-            m->series = m->copy[i].series;
-            read(m, node);
-        }
-        m->copy[i].next = again;
-        again = i;
-        i = next;
-    }
-    m->suffix = "";
-    m->series = NULL;
-}
-
 /// What nothing can refer to.
 static void forget_made(kk_spec *spec) {
     spec->npair = spec->nexclude = spec->nloop = spec->ncoupling = spec->nsensor = 0;
@@ -306,10 +286,62 @@ static void forget_made(kk_spec *spec) {
     }
 }
 
-void kki_mjcf_each_copy(kki_mjcf *m, int32_t node, kki_mjcf_reader *read) {
-    read_copies(m, node, read);
+static void read_one(kki_mjcf *m, int32_t node, kki_mjcf_reader *read, const kki_mjcf_copy *copy) {
+    m->suffix = copy ? copy->suffix : "";
+    m->series = copy ? copy->series : NULL;
+    m->instance = copy ? copy->instance : 0;
+    read(m, node);
+    m->suffix = "";
+    m->series = NULL;
     m->is_lost = false;
     if (m->is_check) {
         forget_made(m->loader->spec);
+    }
+}
+
+/// Notes the copies of an element; false: it has none.
+static bool postpone(kki_mjcf *m, int32_t node, kki_mjcf_reader *read) {
+    const int last = m->copy_count > 0 ? copies_below(m, node) : -1;
+    for (int i = last; i >= 0; i = m->copy[i].next) {
+        kki_mjcf_pending *pending = KKI_MJCF_PUSH(m, pending);
+        if (!pending) {
+            break;
+        }
+        *pending = (kki_mjcf_pending){node, i, read};
+    }
+    return last >= 0;
+}
+
+/// In MuJoCo's order: copy after copy, each with all that refers to it.
+static void read_postponed(kki_mjcf *m) {
+    const size_t count = (size_t)m->pending_count;
+    kki_sort_item *order = kki_allocate_array(&m->loader->allocator, 2 * count, sizeof *order);
+    if (!order) {
+        kki_mjcf_stop(m, KK_OUT_OF_MEMORY);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        order[i] = (kki_sort_item){(uint64_t)m->copy[m->pending[i].copy].instance, i};
+    }
+    kki_sort(order, count, order + count);
+    for (size_t i = 0; i < count && m->status == KK_OK; i++) {
+        const kki_mjcf_pending p = m->pending[order[i].payload];
+        const kki_mjcf_copy copy = m->copy[p.copy]; // reading may add some
+        read_one(m, p.node, p.read, &copy);
+    }
+    kki_release_array(&m->loader->allocator, order, 2 * count, sizeof *order);
+}
+
+void kki_mjcf_each(kki_mjcf *m, int32_t section, kki_mjcf_chooser *choose) {
+    m->pending_count = 0;
+    for (int32_t c = kki_xml_first(m->xml, section, NULL); c != KKI_XML_NONE && m->status == KK_OK;
+         c = kki_xml_next(m->xml, c, NULL)) {
+        kki_mjcf_reader *read = choose(m, c);
+        if (read && !postpone(m, c, read)) {
+            read_one(m, c, read, NULL);
+        }
+    }
+    if (m->pending_count > 0 && m->status == KK_OK) {
+        read_postponed(m);
     }
 }

@@ -35,13 +35,35 @@ bool kki_mjcf_has(const kki_mjcf_at *at, const char *name) {
     return kki_mjcf_find(at, name) != KKI_XML_NONE;
 }
 
-int kki_mjcf_numbers(const kki_mjcf_at *at, const char *name, int least, int most, double *values) {
+bool kki_mjcf_is_blank(const kki_xml *xml, int32_t attribute) {
+    const char *text = kki_xml_string(xml, xml->attribute[attribute].value);
+    return text[strspn(text, " \t\r\n")] == 0;
+}
+
+/// The same of a number or several: for MuJoCo one that is empty is not there.
+static int32_t find_number(const kki_mjcf_at *at, const char *name) {
     const kki_xml *xml = at->m->xml;
     const int32_t own = kki_xml_find(xml, at->node, name);
+    if (own != KKI_XML_NONE && !kki_mjcf_is_blank(xml, own)) {
+        return own;
+    }
+    for (int i = at->list ? at->list->count - 1 : -1; i >= 0; i--) {
+        const int32_t given = at->list->attribute[i];
+        if (is_called(xml, given, name) && !kki_mjcf_is_blank(xml, given)) {
+            return given;
+        }
+    }
+    return KKI_XML_NONE;
+}
+
+int kki_mjcf_numbers(const kki_mjcf_at *at, const char *name, int least, int most, double *values) {
+    const kki_xml *xml = at->m->xml;
+    int32_t own = kki_xml_find(xml, at->node, name);
+    own = own == KKI_XML_NONE || kki_mjcf_is_blank(xml, own) ? KKI_XML_NONE : own;
     int count = 0, largest = 0;
     // fewer numbers than the class above gave leave its others as they were
     for (int i = 0; at->list && i < at->list->count && (own == KKI_XML_NONE || least < most); i++) {
-        if (is_called(xml, at->list->attribute[i], name) &&
+        if (is_called(xml, at->list->attribute[i], name) && !kki_mjcf_is_blank(xml, at->list->attribute[i]) &&
             kki_parse_numbers(&at->m->reader, at->node, at->list->attribute[i], least, most, values, &count) == KK_OK) {
             largest = count > largest ? count : largest;
         }
@@ -59,7 +81,7 @@ double kki_mjcf_number(const kki_mjcf_at *at, const char *name, double otherwise
 }
 
 int64_t kki_mjcf_whole(const kki_mjcf_at *at, const char *name, int64_t least, int64_t most, int64_t otherwise) {
-    const int32_t a = kki_mjcf_find(at, name);
+    const int32_t a = find_number(at, name);
     int64_t value = otherwise;
     if (a != KKI_XML_NONE) {
         kki_parse_int(&at->m->reader, at->node, a, least, most, &value);
@@ -277,12 +299,16 @@ void kki_mjcf_release(kki_mjcf *m) {
     RELEASE(geom);
     RELEASE(mesh);
     RELEASE(copy);
+    RELEASE(pending);
     RELEASE(servo);
     RELEASE(natural);
     RELEASE(held);
     RELEASE(muscle);
     RELEASE(control);
     RELEASE(material);
+    const size_t scopes = (size_t)m->tree->scope_count;
+    kki_release_array(&m->loader->allocator, m->scope_set, scopes, sizeof *m->scope_set);
+    kki_release_array(&m->loader->allocator, m->scope_class, scopes, sizeof *m->scope_class);
     kki_release_array(&m->loader->allocator, m->names.slot, m->names.room, sizeof *m->names.slot);
     kki_pool_destroy(&m->pool);
 }

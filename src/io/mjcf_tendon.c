@@ -154,7 +154,7 @@ static void read_tendon(kki_mjcf *m, int32_t node) {
     kki_print(number, sizeof number, "tendon%d", id);
     kki_mjcf_name_put(m, KKI_MJCF_TENDON, name, id, node);
     if (m->suffix[0] && name) {
-        kki_mjcf_add_copy(m, KKI_MJCF_TENDON, kki_xml_value(m->xml, node, "name"), m->suffix, m->series);
+        kki_mjcf_add_copy(m, KKI_MJCF_TENDON, kki_xml_value(m->xml, node, "name"), m->suffix, m->series, m->instance);
     }
     def.name = name ? name : kki_mjcf_free_name(m, KKI_MJCF_TENDON, kki_mjcf_join(m, number, ""));
     if (m->status == KK_OK) {
@@ -168,11 +168,10 @@ static void read_tendon(kki_mjcf *m, int32_t node) {
     kki_release_array(&m->loader->allocator, p.item, (size_t)p.room, sizeof *p.item);
 }
 
+static kki_mjcf_reader *choose(kki_mjcf *m, int32_t node) {
+    return kki_mjcf_is_read(m, "tendon", node) ? read_tendon : NULL;
+}
+
 void kki_mjcf_tendon(kki_mjcf *m, int32_t section) {
-    for (int32_t c = kki_xml_first(m->xml, section, NULL); c != KKI_XML_NONE && m->status == KK_OK;
-         c = kki_xml_next(m->xml, c, NULL)) {
-        if (kki_mjcf_is_read(m, "tendon", c)) {
-            kki_mjcf_each_copy(m, c, read_tendon);
-        }
-    }
+    kki_mjcf_each(m, section, choose);
 }

@@ -27,6 +27,7 @@ typedef struct level {
     const char *suffix, *outer_suffix;
     kki_mjcf_series *series; ///< of a trial; NULL: none
     int64_t index, count;    ///< of copies
+    int instance;            ///< see kki_mjcf_copy
     int64_t product;         ///< copies of this level all in all
     kk_transform step;
 } level;
@@ -56,7 +57,7 @@ static const char *suffixed(kki_mjcf *m, kki_mjcf_kind kind, int32_t node, const
     if (!at->suffix[0]) {
         return name;
     }
-    kki_mjcf_add_copy(m, kind, name, at->suffix, at->series);
+    kki_mjcf_add_copy(m, kind, name, at->suffix, at->series, at->instance);
     return kki_mjcf_copy_name(m, node, name, at->suffix, at->series);
 }
 
@@ -224,6 +225,7 @@ static void open_replicate(walker *w, const level at, int32_t node) {
     }
     made.step =
         kk_transform_make(kki_mjcf_euler(m, angles), kki_mjcf_vector(&element, "offset", kk_vec3_make(0, 0, 0)));
+    made.instance = ++m->instances;
     made.outer_suffix = at.suffix;
     made.suffix = copy_suffix(m, &made);
     if (strlen(made.suffix) > MOST_SUFFIX) {
@@ -241,12 +243,14 @@ static void open_replicate(walker *w, const level at, int32_t node) {
 static void visit(walker *w, const level at, int32_t node) {
     kki_mjcf *m = w->m;
     const char *name = kki_xml_name(m->xml, node);
+    kki_mjcf_enter(m, node);
     // "body" is its own row of the table: its parent is a body or the world
     if (strcmp(name, "body") == 0) {
         kki_mjcf_check_attributes(m, kki_mjcf_element_of("body"), node);
         open_body(w, at, node);
     } else if (!kki_mjcf_is_read(m, "body", node)) {
-        return;
+        const bool is_lost = strcmp(name, "composite") == 0 || strcmp(name, "flexcomp") == 0;
+        m->lost_body = is_lost ? node : m->lost_body;
     } else if (strcmp(name, "frame") == 0) {
         open_frame(w, at, node);
     } else if (strcmp(name, "replicate") == 0) {
@@ -264,6 +268,7 @@ static void visit(walker *w, const level at, int32_t node) {
 
 static void begin_copy(kki_mjcf *m, level *top) {
     top->index++;
+    top->instance = ++m->instances;
     top->frame = moved(m, top->frame, top->step);
     top->next = kki_xml_first(m->xml, top->node, NULL);
     top->suffix = copy_suffix(m, top);
@@ -285,6 +290,7 @@ static void close_level(walker *w) {
     if (rest == 0 || m->loader->diagnostics->has_error) {
         w->count--;
         if (m->is_check && top->node == m->body[top->body].node) {
+            kki_mjcf_enter(m, top->node);
             kki_mjcf_try_end(m, top->body);
         }
         return;
@@ -337,6 +343,7 @@ void kki_mjcf_walk(kki_mjcf *m, int32_t worldbody) {
         top->next = kki_xml_next(m->xml, node, NULL);
         visit(&w, *top, node);
     }
+    kki_mjcf_enter(m, worldbody);
     kki_release_array(&m->loader->allocator, w.level, (size_t)w.room, sizeof *w.level);
 }
 

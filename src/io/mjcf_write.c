@@ -225,6 +225,35 @@ static void write_shape(kki_mjcf_output *o, int id) {
     kki_xml_close(w, "geom");
 }
 
+/// The volume that a sensor has about this frame becomes the site's; without one touch sensors feel everything.
+static void write_zone(kki_mjcf_output *o, const char *frame) {
+    static const char *const types[KK_SHAPE_TYPE_COUNT] = {[KK_SHAPE_SPHERE] = "sphere",
+                                                           [KK_SHAPE_CAPSULE] = "capsule",
+                                                           [KK_SHAPE_CYLINDER] = "cylinder",
+                                                           [KK_SHAPE_ELLIPSOID] = "ellipsoid",
+                                                           [KK_SHAPE_BOX] = "box"};
+    for (int i = 0; i < kk_spec_sensor_count(o->spec); i++) {
+        const kk_sensor_def *s = kk_spec_sensor_const(o->spec, i);
+        const char *name = s->type == KK_SENSOR_CONTACT    ? s->target
+                           : s->type == KK_SENSOR_INSIDE   ? s->reference
+                           : s->type == KK_SENSOR_CONTACTS ? s->zone_frame
+                                                           : NULL;
+        if (name && strcmp(name, frame) == 0) {
+            const bool is_everywhere = s->zone_size[0] == 0,
+                       has_length = s->zone == KK_SHAPE_CAPSULE || s->zone == KK_SHAPE_CYLINDER;
+            const double *size = s->zone_size, all = KK_FARTHEST;
+            const double half[3] = {is_everywhere             ? all
+                                    : s->zone == KK_SHAPE_BOX ? size[0] / 2
+                                                              : size[0],
+                                    has_length || s->zone == KK_SHAPE_BOX ? size[1] / 2 : size[1],
+                                    s->zone == KK_SHAPE_BOX ? size[2] / 2 : size[2]};
+            kki_xml_put(&o->w, "type", is_everywhere ? "sphere" : types[s->zone]);
+            kki_xml_put_vec3(&o->w, "size", kk_vec3_make(half[0], half[1], half[2]));
+            return;
+        }
+    }
+}
+
 static void write_contents(kki_mjcf_output *o, int id) {
     kki_xml_writer *w = &o->w;
     for (int s = o->shape_first[id]; s >= 0; s = o->shape_next[s]) {
@@ -235,6 +264,7 @@ static void write_contents(kki_mjcf_output *o, int id) {
         kki_xml_open(w, "site");
         kki_xml_put(w, "name", frame->name);
         write_pose(w, frame->placement);
+        write_zone(o, frame->name);
         kki_xml_close(w, "site");
     }
 }
@@ -403,6 +433,7 @@ static void write_options(kki_mjcf_output *o) {
     kki_xml_close(w, "compiler");
     kki_xml_open(w, "option");
     kki_xml_put_vec3(w, "gravity", options->gravity);
+    kki_xml_put_vec3(w, "magnetic", options->magnetic);
     kki_xml_put_number(w, "timestep", options->timestep);
     kki_xml_put(w, "integrator", options->integrator == KK_INTEGRATOR_RK4 ? "RK4" : "implicitfast");
     if (options->adjacent_collide) {

@@ -383,9 +383,59 @@ static bool is_frame(const kki_mjcf_output *o, const char *name) {
     return false;
 }
 
+static void write_side(kki_xml_writer *w, int number, kk_sensor_side side, const char *name) {
+    static const char *const names[2][4] = {{NULL, "geom1", "body1", "subtree1"}, {NULL, "geom2", "body2", "subtree2"}};
+    if (side != KK_SIDE_ANY) {
+        kki_xml_put(w, names[number][side], name);
+    }
+}
+
+static void write_contact_sensor(kki_xml_writer *w, const kk_sensor_def *s) {
+    static const char *const words[] = {"found", "force", "torque", "dist", "pos", "normal", "tangent"};
+    static const char *const choices[] = {"none", "mindist", "maxforce", "netforce"};
+    char data[80] = "", number[16];
+    for (int i = 0; i < 7; i++) {
+        if (s->tell >> i & 1) {
+            const size_t length = strlen(data);
+            kki_print(data + length, sizeof data - length, "%s%s", length ? " " : "", words[i]);
+        }
+    }
+    kki_print(number, sizeof number, "%d", s->slots);
+    kki_xml_put_if(w, "site", s->zone_frame);
+    kki_xml_put(w, "num", number);
+    kki_xml_put(w, "data", data);
+    kki_xml_put(w, "reduce", choices[s->choice]);
+}
+
+/// Distances and contacts.
+static void write_sides(kki_mjcf_output *o, const char *word, const kk_sensor_def *s) {
+    kki_xml_writer *w = &o->w;
+    kki_xml_open(w, word);
+    kki_xml_put_if(w, "name", s->name);
+    write_side(w, 0, s->side[0], s->target);
+    write_side(w, 1, s->side[1], s->reference);
+    if (s->type == KK_SENSOR_CONTACTS) {
+        write_contact_sensor(w, s);
+    }
+    kki_xml_put_unless(w, "noise", s->noise, 0);
+    kki_xml_put_unless(w, "cutoff", s->cutoff, 0);
+    kki_xml_close(w, word);
+}
+
 static void write_sensor(kki_mjcf_output *o, const kk_sensor_def *s) {
     kki_xml_writer *w = &o->w;
+    if (s->type >= KK_SENSOR_DISTANCE) {
+        const char *sides = NULL;
+        write_sides(o, kki_mjcf_sensor_word(s->type, &sides), s);
+        return;
+    }
     const char *on = NULL, *word = kki_mjcf_sensor_word(s->type, &on);
+    if (!word) {
+        kki_mjcf_comment(
+            o, "sensor %s measures the acceleration without gravity's share, which MJCF has not; it is left out",
+            s->name ? s->name : "");
+        return;
+    }
     kki_xml_open(w, word);
     kki_xml_put_if(w, "name", s->name);
     if (on && strcmp(on, "objname") == 0) {
@@ -394,7 +444,9 @@ static void write_sensor(kki_mjcf_output *o, const kk_sensor_def *s) {
     if (on) {
         kki_xml_put(w, on, s->target);
     }
-    if (s->reference && s->reference[0]) {
+    if (s->type == KK_SENSOR_INSIDE) {
+        kki_xml_put(w, "site", s->reference);
+    } else if (s->reference && s->reference[0]) {
         kki_xml_put(w, "reftype", is_frame(o, s->reference) ? "site" : "xbody");
         kki_xml_put(w, "refname", s->reference);
     }

@@ -546,13 +546,19 @@ static kk_status read_end_tag(parser *p) {
     if (status == KK_OK && at_end(p)) {
         return fail_at_end(p, "an end tag");
     }
-    status = status ? status : check_end_name(p, place, name, length);
+    const bool is_stray = p->depth == 0 && p->has_root && p->limits.allows_end_tags;
+    status = status || is_stray ? status : check_end_name(p, place, name, length);
     if (status == KK_OK && p->t[p->at] != '>') {
         return FAIL(p, p->at, KK_SYNTAX, "end tag </%s> has more than a name; write </%s>",
                     kki_shorten(name, length).text, kki_shorten(name, length).text);
     }
     if (status == KK_OK) {
         p->at++;
+    }
+    if (status == KK_OK && is_stray) {
+        p->xml->stray_end = place;
+        p->xml->has_stray_end = true;
+    } else if (status == KK_OK) {
         close_element(p);
     }
     return status;

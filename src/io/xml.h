@@ -57,6 +57,8 @@ typedef struct kki_xml {
     int32_t node_count, attribute_count, source_count;
     int32_t node_capacity, attribute_capacity, source_capacity;
     uint32_t string_size, string_capacity;
+    uint32_t stray_end; ///< place of an end tag behind the root's
+    bool has_stray_end;
     int32_t open, last; ///< while the tree is built: the innermost open element and its last child so far
     uint32_t version;   ///< where a version other than 1.0 is declared; 0: nowhere
 } kki_xml;
@@ -68,6 +70,8 @@ typedef struct kki_xml_limits {
     int32_t nodes;       ///< elements and texts
     int32_t attributes;  ///< of one element
     int32_t name_length; ///< bytes of a name
+    bool
+        allows_end_tags; ///< an end tag too many behind the root's, which TinyXML passes over as well, is noted and skipped
 } kki_xml_limits;
 
 /// 256 MiB, depth 16384, 64 Mi nodes, 256 attributes, names of 1024 bytes.

@@ -38,6 +38,7 @@ static kk_status check_dof(kki_item item, kk_joint_type type, int k, const kk_do
     status = status ? status : kki_check_not_negative(item, "stiffness", dof->stiffness, error);
     status = status ? status : kki_check_finite(item, "rest", dof->rest, error);
     status = status ? status : kki_check_finite(item, "start", dof->start, error);
+    status = status ? status : kki_check_coordinate(item, "start", dof->start, error);
     status = status ? status : kki_check_not_negative(item, "damping", dof->damping, error);
     status = status ? status : kki_check_not_negative(item, "friction", dof->friction, error);
     status = status ? status : check_rotor(item, dof, error);
@@ -157,6 +158,7 @@ static kk_status check_coupling(const kk_coupling_def *coupling, kk_error *error
 static kk_status check_options(const kk_options *options, kk_error *error) {
     const kki_item item = {.kind = "spec", .name = "", .suffix = "", .id = -1};
     kk_status status = kki_check_vector(item, "gravity", options->gravity, error);
+    status = status ? status : kki_check_vector(item, "magnetic", options->magnetic, error);
     status = status ? status : kki_check_positive(item, "the timestep", options->timestep, error);
     status = status ? status
                     : kki_check_choice(item, "integrator", (int)options->integrator, KK_INTEGRATOR_RK4 + 1,

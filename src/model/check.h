@@ -19,6 +19,9 @@ kk_status kki_check_bound(kki_item item, const char *what, double value, kk_erro
 kk_status kki_check_stiffness(kki_item item, const char *what, double value, kk_error *error);
 /// −infinity and +infinity where there is none; not upside down.
 kk_status kki_check_range(kki_item item, const char *what, double lower, double upper, kk_error *error);
+/// Within KK_FARTHEST.
+kk_status kki_check_coordinate(kki_item item, const char *what, double x, kk_error *error);
+kk_status kki_check_place(kki_item item, const char *what, kk_vec3 p, kk_error *error);
 kk_status kki_check_transform(kki_item item, const char *what, const kk_transform *X, kk_error *error);
 /// R as given if it is orthonormal to 1e-9, otherwise the rotation of its quaternion, which is so to rounding.
 kk_mat3 kki_clean_rotation(kk_mat3 R);

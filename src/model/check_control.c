@@ -119,13 +119,68 @@ static kk_status check_range_sensor(kki_item item, const kk_sensor_def *s, kk_er
     return status;
 }
 
+/// A volume that has an inside.
+static kk_status check_zone(kki_item item, const kk_sensor_def *s, kk_error *error) {
+    static const int sizes[KK_SHAPE_TYPE_COUNT] = {[KK_SHAPE_SPHERE] = 1,
+                                                   [KK_SHAPE_CAPSULE] = 2,
+                                                   [KK_SHAPE_CYLINDER] = 2,
+                                                   [KK_SHAPE_ELLIPSOID] = 3,
+                                                   [KK_SHAPE_BOX] = 3};
+    const double *size = s->zone_size;
+    if (size[0] == 0 && size[1] == 0 && size[2] == 0) {
+        return KK_OK;
+    }
+    kk_status status = kki_check_choice(item, "zone", (int)s->zone, KK_SHAPE_TYPE_COUNT, "KK_SHAPE_...", error);
+    if (status == KK_OK && sizes[s->zone] == 0) {
+        return kki_item_error(error, KK_INVALID_MODEL, item,
+                              "its zone must be a sphere, capsule, cylinder, ellipsoid or box; choose one");
+    }
+    for (int k = 0; status == KK_OK && k < sizes[s->zone]; k++) {
+        status = kki_check_positive(item, "a size of the zone", size[k], error);
+    }
+    return status;
+}
+
+static kk_status check_sides(kki_item item, const kk_sensor_def *s, kk_error *error) {
+    enum { MOST_SLOTS = 1000, ALL = 2 * KK_CONTACT_TANGENT - 1 };
+    const int is_contacts = s->type == KK_SENSOR_CONTACTS;
+    const char *const name[2] = {s->target, s->reference};
+    kk_status status = KK_OK;
+    for (int i = 0; i < 2 && status == KK_OK; i++) {
+        status = kki_check_choice(item, "side", (int)s->side[i], KK_SIDE_SUBTREE + 1, "KK_SIDE_...", error);
+        if (status == KK_OK && (s->side[i] != KK_SIDE_ANY || !is_contacts)) {
+            status = check_target(item, name[i], "shape or body on each side", error);
+        }
+        if (status == KK_OK && !is_contacts && s->side[i] != KK_SIDE_SHAPE && s->side[i] != KK_SIDE_BODY) {
+            status = kki_item_error(error, KK_INVALID_MODEL, item, "a distance is between shapes or bodies; say which");
+        }
+    }
+    if (status == KK_OK && is_contacts && (s->slots < 1 || s->slots > MOST_SLOTS || s->tell < 1 || s->tell > ALL)) {
+        return kki_item_error(
+            error, KK_INVALID_MODEL, item,
+            "it has %d slots and tells %d; slots are 1 to %d, what it tells is a sum of KK_CONTACT_...", s->slots,
+            s->tell, MOST_SLOTS);
+    }
+    return status || !is_contacts
+               ? status
+               : kki_check_choice(item, "choice", (int)s->choice, KK_CHOOSE_SUM + 1, "KK_CHOOSE_...", error);
+}
+
+static int has_no_target(kk_sensor_type type) {
+    return type == KK_SENSOR_CLOCK || type == KK_SENSOR_KINETIC_ENERGY || type == KK_SENSOR_POTENTIAL_ENERGY;
+}
+
 static kk_status check_sensor(const kk_spec *spec, int id, kk_error *error) {
     const kk_sensor_def *s = &spec->sensor[id];
     const kki_item item = KKI_ITEM(spec, sensor, "sensor", id);
-    kk_status status = kki_check_choice(item, "sensor type", (int)s->type, KK_SENSOR_CLOCK + 1, "KK_SENSOR_...", error);
-    if (status == KK_OK && s->type != KK_SENSOR_CLOCK) {
+    kk_status status =
+        kki_check_choice(item, "sensor type", (int)s->type, KK_SENSOR_CONTACTS + 1, "KK_SENSOR_...", error);
+    if (status == KK_OK && s->type >= KK_SENSOR_DISTANCE) {
+        status = check_sides(item, s, error);
+    } else if (status == KK_OK && !has_no_target(s->type)) {
         status = check_target(item, s->target, "joint, actuator, tendon, frame or body", error);
     }
+    status = status ? status : check_zone(item, s, error);
     status = status ? status : kki_check_not_negative(item, "noise", s->noise, error);
     status = status ? status : kki_check_not_negative(item, "cutoff", s->cutoff, error);
     return status || s->type != KK_SENSOR_RANGE ? status : check_range_sensor(item, s, error);
@@ -141,11 +196,19 @@ static kk_status check_numbers(kki_item item, const char *what, const double *nu
     return status;
 }
 
+static kk_status check_coordinates(kki_item item, const double *q, int count, kk_error *error) {
+    kk_status status = check_numbers(item, "a coordinate (q)", q, count, error);
+    for (int i = 0; q && i < count && status == KK_OK; i++) {
+        status = kki_check_coordinate(item, "a coordinate (q)", q[i], error);
+    }
+    return status;
+}
+
 static kk_status check_keyframe(const kk_spec *spec, int id, kk_error *error) {
     const kk_keyframe_def *k = &spec->keyframe[id];
     const kki_item item = KKI_ITEM(spec, keyframe, "keyframe", id);
     kk_status status = kki_check_finite(item, "time", k->time, error);
-    status = status ? status : check_numbers(item, "a coordinate (q)", k->q, k->q_count, error);
+    status = status ? status : check_coordinates(item, k->q, k->q_count, error);
     status = status ? status : check_numbers(item, "a velocity (v)", k->v, k->v_count, error);
     return status ? status : check_numbers(item, "a control", k->control, k->control_count, error);
 }

@@ -60,6 +60,10 @@ kk_status kki_check_inertia(kki_item item, const kk_inertia *inertia, kk_error *
     if (status != KK_OK) {
         return status;
     }
+    const kk_status place = kki_check_place(item, "the centre of mass", inertia->com, error);
+    if (place != KK_OK) {
+        return place;
+    }
     if (inertia->mass < 0) {
         return kki_item_error(error, KK_INVALID_MODEL, item,
                               "mass is %s; a mass must be positive, or zero for a body without inertia",

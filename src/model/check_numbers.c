@@ -115,8 +115,22 @@ static kk_status check_rotation(kki_item item, const char *what, kk_mat3 R, kk_e
     return KK_OK;
 }
 
+kk_status kki_check_coordinate(kki_item item, const char *what, double x, kk_error *error) {
+    return x >= -KK_FARTHEST && x <= KK_FARTHEST
+               ? KK_OK
+               : kki_item_error(error, KK_LIMIT_EXCEEDED, item, "%s is %s, farther than 1e10; check the units", what,
+                                KKI_NUMBER(x));
+}
+
+kk_status kki_check_place(kki_item item, const char *what, kk_vec3 p, kk_error *error) {
+    kk_status status = kki_check_coordinate(item, what, p.x, error);
+    status = status ? status : kki_check_coordinate(item, what, p.y, error);
+    return status ? status : kki_check_coordinate(item, what, p.z, error);
+}
+
 kk_status kki_check_transform(kki_item item, const char *what, const kk_transform *X, kk_error *error) {
-    const kk_status status = kki_check_vector(item, what, X->p, error);
+    kk_status status = kki_check_vector(item, what, X->p, error);
+    status = status ? status : kki_check_place(item, what, X->p, error);
     return status ? status : check_rotation(item, what, X->R, error);
 }
 

@@ -3,7 +3,7 @@
 #include "model/joint.h"
 
 /// What a sensor sits on, as KK_SENSOR_LIST has it.
-typedef enum target_kind { TARGET_J, TARGET_A, TARGET_F, TARGET_T, TARGET_B, TARGET_NOTHING } target_kind;
+typedef enum target_kind { TARGET_J, TARGET_A, TARGET_F, TARGET_T, TARGET_B, TARGET_S, TARGET_NOTHING } target_kind;
 
 static const struct {
     const char *name;
@@ -49,6 +49,23 @@ static kk_status find_frame(kki_item item, const kk_model *m, const kk_sensor_de
     return kki_find_frame_or_body(item, m, def->reference, &s->reference, &s->reference_is_body, error);
 }
 
+static kk_status find_side(kki_item item, const kk_model *m, int side, const char *name, int32_t *id, kk_error *error) {
+    if (side == KK_SIDE_ANY) {
+        return KK_OK;
+    }
+    return kki_find_named(item, m, side == KK_SIDE_SHAPE ? KKI_NAMED_SHAPE : KKI_NAMED_BODY, name, id, error);
+}
+
+static kk_status find_sides(kki_item item, const kk_model *m, const kk_sensor_def *def, kki_model_sensor *s,
+                            kk_error *error) {
+    kk_status status = find_side(item, m, def->side[0], def->target, &s->target, error);
+    status = status ? status : find_side(item, m, def->side[1], def->reference, &s->reference, error);
+    if (status == KK_OK && def->type == KK_SENSOR_CONTACTS && def->zone_frame && def->zone_frame[0]) {
+        status = kki_find_named(item, m, KKI_NAMED_FRAME, def->zone_frame, &s->zone_frame, error);
+    }
+    return status;
+}
+
 static kk_status find_target(kki_item item, const kk_model *m, const kk_sensor_def *def, kki_model_sensor *s,
                              kk_error *error) {
     switch (types[def->type].target) {
@@ -57,7 +74,38 @@ static kk_status find_target(kki_item item, const kk_model *m, const kk_sensor_d
     case TARGET_T: return kki_find_named(item, m, KKI_NAMED_TENDON, def->target, &s->target, error);
     case TARGET_B: return kki_find_named(item, m, KKI_NAMED_BODY, def->target, &s->target, error);
     case TARGET_F: return find_frame(item, m, def, s, error);
+    case TARGET_S: return find_sides(item, m, def, s, error);
     default: return KK_OK;
+    }
+}
+
+/// Half sizes, as shapes have them; −1 where no size is given.
+static void read_zone(const kk_sensor_def *def, kki_model_sensor *s) {
+    const double *size = def->zone_size;
+    const int has_length = def->zone == KK_SHAPE_CAPSULE || def->zone == KK_SHAPE_CYLINDER;
+    const double half[3] = {def->zone == KK_SHAPE_BOX ? size[0] / 2 : size[0],
+                            has_length || def->zone == KK_SHAPE_BOX ? size[1] / 2 : size[1],
+                            def->zone == KK_SHAPE_BOX ? size[2] / 2 : size[2]};
+    s->zone = size[0] > 0 ? (int32_t)def->zone : -1;
+    s->zone_frame = -1;
+    for (int k = 0; k < 3; k++) {
+        s->zone_half[k] = half[k];
+    }
+}
+
+static void read_contacts(const kk_sensor_def *def, kki_model_sensor *s) {
+    s->side[0] = (int32_t)def->side[0];
+    s->side[1] = (int32_t)def->side[1];
+    s->slots = def->slots;
+    s->tell = def->tell;
+    s->choice = (int32_t)def->choice;
+    if (def->type == KK_SENSOR_CONTACTS) {
+        static const int size[] = {1, 3, 3, 1, 3, 3, 3};
+        int sum = 0;
+        for (int i = 0; i < 7; i++) {
+            sum += def->tell >> i & 1 ? size[i] : 0;
+        }
+        s->count = def->slots * sum;
     }
 }
 
@@ -79,6 +127,8 @@ kk_status kki_compile_sensors(const kk_spec *spec, kk_model *m, kk_error *error)
                                 .cutoff = def->cutoff,
                                 .field = def->field,
                                 .rays = def->rays};
+        read_zone(def, s);
+        read_contacts(def, s);
         m->nreading += s->count;
         status = find_target(KKI_ITEM(spec, sensor, "sensor", i), m, def, s, error);
     }

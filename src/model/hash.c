@@ -238,12 +238,18 @@ static void add_actuator(kk_hash *hash, const kki_model_actuator *a) {
     }
 }
 
-static void add_sensor(kk_hash *hash, const kki_model_sensor *s) {
+static void add_sensor(kk_hash *hash, const kki_model_sensor *s, const kk_options *options) {
     const int32_t ints[] = {(int32_t)s->type,     s->target, s->reference, s->target_is_body,
                             s->reference_is_body, s->dof,    s->rays};
     const double numbers[] = {s->noise, s->cutoff, s->field};
     add_ints(hash, ints, 7);
     kk_hash_update_doubles(hash, numbers, 3);
+    if (s->zone >= 0 || s->type > KK_SENSOR_CLOCK) {
+        const int32_t more[] = {s->zone, s->zone_frame, s->side[0], s->side[1], s->slots, s->tell, s->choice};
+        add_ints(hash, more, 7);
+        kk_hash_update_doubles(hash, s->zone_half, 3);
+        kk_hash_update_doubles(hash, &options->magnetic.x, 3);
+    }
 }
 
 static void add_keyframe(kk_hash *hash, const kk_model *m, const kki_model_keyframe *k) {
@@ -266,7 +272,7 @@ static void add_control(kk_hash *hash, const kk_model *m) {
         add_actuator(hash, &m->actuator[i]);
     }
     for (int i = 0; i < m->nsensor; i++) {
-        add_sensor(hash, &m->sensor[i]);
+        add_sensor(hash, &m->sensor[i], &m->options);
     }
     for (int i = 0; i < m->nkeyframe; i++) {
         add_keyframe(hash, m, &m->keyframe[i]);

@@ -232,6 +232,11 @@ typedef struct kki_model_sensor {
     int32_t first, count; ///< where its numbers stand among all readings
     double noise, cutoff, field;
     int32_t rays;
+    // none of the following where the sensor's type has no use for it
+    int32_t zone;        ///< kk_shape_type; −1: everywhere
+    double zone_half[3]; ///< half sizes
+    int32_t zone_frame;  ///< id; −1: none
+    int32_t side[2], slots, tell, choice;
 } kki_model_sensor;
 
 /// A state by name, in the model's order of coordinates.

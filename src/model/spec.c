@@ -115,7 +115,7 @@ kk_actuator_def kk_actuator_def_default(void) {
 }
 
 kk_sensor_def kk_sensor_def_default(void) {
-    return (kk_sensor_def){.rays = 1};
+    return (kk_sensor_def){.rays = 1, .slots = 1, .tell = KK_CONTACT_FOUND};
 }
 
 kk_keyframe_def kk_keyframe_def_default(void) {
@@ -361,7 +361,8 @@ static kk_status own_actuator(kk_spec *spec, kk_actuator_def *def, kk_error *err
 }
 
 static kk_status own_sensor(kk_spec *spec, kk_sensor_def *def, kk_error *error) {
-    return own_strings(spec, &def->name, &def->target, &def->reference, error);
+    const kk_status status = own_string(spec, &def->zone_frame, error);
+    return status ? status : own_strings(spec, &def->name, &def->target, &def->reference, error);
 }
 
 static kk_status own_keyframe(kk_spec *spec, kk_keyframe_def *def, kk_error *error) {

@@ -69,6 +69,40 @@ static void contacts_on_fixed_bodies(const kk_model *m, const kk_simulator *s, k
     }
 }
 
+/// ω̇ of a body that turns freely, in its axes: J ω̇ + ω × J ω = 0.
+static kk_vec3 free_spin(kk_sym3 J, kk_vec3 w) {
+    const kk_vec3 torque = kk_vec3_neg(kk_vec3_cross(w, kk_sym3_mul_vec(J, w)));
+    const kk_vec3 x = {J.xx, J.xy, J.xz}, y = {J.xy, J.yy, J.yz}, z = {J.xz, J.yz, J.zz};
+    const double det = kk_vec3_dot(x, kk_vec3_cross(y, z));
+    return det > 0 ? kk_vec3_scale(kk_vec3_add(kk_vec3_scale(kk_vec3_cross(y, z), torque.x),
+                                               kk_vec3_add(kk_vec3_scale(kk_vec3_cross(z, x), torque.y),
+                                                           kk_vec3_scale(kk_vec3_cross(x, y), torque.z))),
+                                   1 / det)
+                   : kk_vec3_make(0, 0, 0);
+}
+
+/// What a lone body moves like, its spin included, which the drift turns it by and the kick does not see: its center of mass is accelerated by the
+/// kick alone, the origin is carried round it.
+static void spin_lone_bodies(const kk_model *m, kk_simulator *s) {
+    const double *moving = kk_simulator_velocity(s);
+    for (int i = 1; i < m->nnode; i++) {
+        const kki_node *n = &m->node[i];
+        if (n->type != KKI_NODE_FREE || n->parent != 0 || !n->is_leaf || !(n->mass > 0)) {
+            continue;
+        }
+        double *v = s->view_v + n->v_index, *a = s->view_a + n->v_index;
+        memcpy(v, moving + n->v_index, 6 * sizeof *v);
+        const kk_vec3 w = {v[0], v[1], v[2]}, u = {v[3], v[4], v[5]}, kick = {a[0], a[1], a[2]};
+        const kk_vec3 c = kk_vec3_scale(kki_vec3(n->h), 1 / n->mass);
+        const kk_vec3 center = kk_vec3_add(kk_vec3_make(a[3], a[4], a[5]), kk_vec3_cross(kick, c));
+        const kk_vec3 turn = kk_vec3_add(kick, free_spin(s->konig[i].J, w));
+        const kk_vec3 round = kk_vec3_add(kk_vec3_cross(turn, c), kk_vec3_cross(w, kk_vec3_cross(w, c)));
+        const kk_vec3 origin = kk_vec3_sub(kk_vec3_sub(center, round), kk_vec3_cross(w, u));
+        const double now[6] = {turn.x, turn.y, turn.z, origin.x, origin.y, origin.z};
+        memcpy(a, now, sizeof now);
+    }
+}
+
 /// q, v, a of the kick in the second data; once a step.
 static void look(kk_simulator *s) {
     const kk_model *m = s->model;
@@ -92,6 +126,7 @@ static void look(kk_simulator *s) {
     }
     kk_inverse_dynamics_external(m, s->view, s->q_middle, s->view_v, s->view_a, s->body_force, s->tau);
     kki_joint_wrenches(m, s->view, s->wrench);
+    spin_lone_bodies(m, s);
     kk_kinematics_acceleration(m, s->view, s->q_middle, s->view_v, s->view_a);
 }
 

@@ -35,6 +35,29 @@ static void put_quat(double *out, kk_mat3 R) {
 
 // ---- joints, tendons, actuators
 
+/// How far a value is beyond a limit, ≤ 0, and how fast that changes.
+static void limit_motion(double at, double rate, double lower, double upper, double out[2]) {
+    const int is_below = at<lower, is_above = at> upper;
+    out[0] = is_below ? at - lower : is_above ? upper - at : 0;
+    out[1] = is_below ? rate : is_above ? -rate : 0;
+}
+
+/// Of a ball the limit is that of the whole angle.
+static double read_joint_limit(const source *x, const kki_model_sensor *k) {
+    const kki_body *b = &x->m->body[k->target];
+    const double *q = kk_state_q_const(x->state) + b->q_index, *v = kk_state_v_const(x->state) + b->v_index;
+    const kk_dof_def dof = kk_model_dof(x->m, b->v_index + k->dof);
+    double motion[2], at = q[k->dof], rate = v[k->dof];
+    if (b->joint_type == KK_JOINT_BALL) {
+        const kk_vec3 turn = kk_quat_log((kk_quat){q[0], q[1], q[2], q[3]});
+        const double angle = kk_vec3_norm(turn);
+        at = angle;
+        rate = angle > 0 ? kk_vec3_dot(turn, kk_vec3_make(v[0], v[1], v[2])) / angle : 0;
+    }
+    limit_motion(at, rate, b->joint_type == KK_JOINT_BALL ? 0 : dof.lower, dof.upper, motion);
+    return motion[k->type == KK_SENSOR_JOINT_LIMIT_VELOCITY];
+}
+
 static void read_joint(const source *x, const kki_model_sensor *k, double *out) {
     const kki_body *b = &x->m->body[k->target];
     const double *q = kk_state_q_const(x->state) + b->q_index, *v = kk_state_v_const(x->state) + b->v_index;
@@ -125,6 +148,8 @@ static void read_inertial(const source *x, const kki_model_sensor *k, double *ou
         const kk_vec3 a = acceleration_of(x, k, KK_WORLD_ALIGNED).linear;
         const kk_transform X = pose_of(x, x->middle, k->target, k->target_is_body);
         put(out, kk_mat3_tmul_vec(X.R, kk_vec3_sub(a, kk_model_gravity(x->m))));
+    } else if (k->type == KK_SENSOR_PROPER_ACCELERATION) {
+        put(out, kk_vec3_sub(acceleration_of(x, k, KK_WORLD_ALIGNED).linear, kk_model_gravity(x->m)));
     } else {
         const kk_motion A = acceleration_of(x, k, KK_WORLD_ALIGNED);
         put(out, k->type == KK_SENSOR_LINEAR_ACCELERATION ? A.linear : A.angular);
@@ -139,17 +164,30 @@ static void read_wrench(const source *x, const kki_model_sensor *k, double *out)
     put(out, k->type == KK_SENSOR_FORCE ? F.linear : F.angular);
 }
 
-/// Normal forces on the body, summed.
+/// Normal forces on the body, summed; of contacts in the zone where there is one.
 static double read_contact(const source *x, const kki_model_sensor *k) {
     const int body = k->target_is_body ? k->target : x->m->frame[k->target].body;
+    const kk_transform X = pose_of(x, x->middle, k->target, k->target_is_body);
     double sum = 0;
     for (int i = 0; i < x->s->ncontact; i++) {
         const kki_contact *c = &x->s->contact[i];
-        if (x->m->shape[c->shape[0]].body == body || x->m->shape[c->shape[1]].body == body) {
-            sum += kk_vec3_dot(c->impulse, c->normal) / x->s->h;
+        const int is_first = x->m->shape[c->shape[0]].body == body;
+        const double force = kk_vec3_dot(c->impulse, c->normal) / x->s->h;
+        if ((is_first || x->m->shape[c->shape[1]].body == body) && force > 0 &&
+            kki_zone_feels(k, &X, c->position, is_first ? c->normal : kk_vec3_neg(c->normal))) {
+            sum += force;
         }
     }
     return sum;
+}
+
+static void read_magnetic(const source *x, const kki_model_sensor *k, double *out) {
+    put(out, kk_mat3_tmul_vec(pose_of(x, x->now, k->target, k->target_is_body).R, x->m->options.magnetic));
+}
+
+static double read_inside(const source *x, const kki_model_sensor *k) {
+    const kk_transform X = pose_of(x, x->now, k->reference, k->reference_is_body);
+    return k->zone < 0 ? 1 : kki_is_in_zone(k, &X, pose_of(x, x->now, k->target, k->target_is_body).p);
 }
 
 static void read_frame(const source *x, const kki_model_sensor *k, double *out) {
@@ -164,6 +202,8 @@ static void read_frame(const source *x, const kki_model_sensor *k, double *out) 
     case KK_SENSOR_FORCE:
     case KK_SENSOR_TORQUE: read_wrench(x, k, out); break;
     case KK_SENSOR_CONTACT: out[0] = read_contact(x, k); break;
+    case KK_SENSOR_MAGNETIC_FIELD: read_magnetic(x, k, out); break;
+    case KK_SENSOR_INSIDE: out[0] = read_inside(x, k); break;
     default: read_inertial(x, k, out); break;
     }
 }
@@ -208,8 +248,82 @@ static void read_subtree(const source *x, const kki_model_sensor *k, double *out
 
 // ---- all
 
+/// Of all actuators on the tendon, before their gears.
+static double read_tendon_force(const source *x, const kki_model_sensor *k) {
+    double sum = 0;
+    for (int i = 0; i < x->m->nactuator; i++) {
+        const kki_model_actuator *a = &x->m->actuator[i];
+        sum += a->transmission == KK_TRANSMISSION_TENDON && a->tendon == k->target ? x->s->drive[i] : 0;
+    }
+    return sum;
+}
+
+static double read_tendon_limit(const source *x, const kki_model_sensor *k) {
+    double motion[2], beyond[2];
+    tendon_motion(x, k->target, motion);
+    limit_motion(motion[0], motion[1], x->m->tendon[k->target].lower, x->m->tendon[k->target].upper, beyond);
+    return beyond[k->type == KK_SENSOR_TENDON_LIMIT_VELOCITY];
+}
+
+/// Of the springs of a joint's degrees of freedom; a turn of a ball is its rotation vector.
+static double joint_spring_energy(const kk_model *m, const kki_body *b, const double *q) {
+    double way[KK_MAX_JOINT_DOFS] = {0}, sum = 0;
+    const int turns = b->joint_type == KK_JOINT_BALL || b->joint_type == KK_JOINT_FREE;
+    const double *rest_of = turns ? q + 4 : q;
+    if (turns) {
+        put(way, kk_quat_log((kk_quat){q[0], q[1], q[2], q[3]}));
+    }
+    for (int k = turns ? 3 : 0; k < b->nv; k++) {
+        way[k] = *rest_of++;
+    }
+    for (int k = 0; k < b->nv; k++) {
+        const kk_dof_def *dof = &m->dof[b->v_index + k];
+        sum += 0.5 * dof->stiffness * ((way[k] - dof->rest) * (way[k] - dof->rest));
+    }
+    return sum;
+}
+
+static double potential_energy(const source *x, const double *q) {
+    double sum = kki_tendon_energy(x->m, x->now, q);
+    for (int i = 1; i < x->m->nbody; i++) {
+        sum += joint_spring_energy(x->m, &x->m->body[i], q + x->m->body[i].q_index);
+    }
+    return sum + kk_potential_energy(x->m, x->s->data, q);
+}
+
+/// Energies are computed on the data that has the state's poses and velocities, which come back.
+static double read_energy(const source *x, const kki_model_sensor *k) {
+    const double *q = kk_state_q_const(x->state), *v = kk_state_v_const(x->state);
+    const double energy =
+        k->type == KK_SENSOR_KINETIC_ENERGY ? kk_kinetic_energy(x->m, x->s->data, q, v) : potential_energy(x, q);
+    kk_kinematics_velocity(x->m, x->s->data, q, v);
+    return energy;
+}
+
+/// Types that came later; false: an older one.
+static int read_newer(const source *x, const kki_model_sensor *k, double *out) {
+    switch (k->type) {
+    case KK_SENSOR_TENDON_FORCE: out[0] = read_tendon_force(x, k); break;
+    case KK_SENSOR_JOINT_LIMIT_POSITION:
+    case KK_SENSOR_JOINT_LIMIT_VELOCITY: out[0] = read_joint_limit(x, k); break;
+    case KK_SENSOR_TENDON_LIMIT_POSITION:
+    case KK_SENSOR_TENDON_LIMIT_VELOCITY: out[0] = read_tendon_limit(x, k); break;
+    case KK_SENSOR_DISTANCE:
+    case KK_SENSOR_DIRECTION:
+    case KK_SENSOR_SEGMENT: kki_read_separation(x->m, x->now, k, out); break;
+    case KK_SENSOR_CONTACTS: kki_read_contacts(x->s, x->middle, k, out); break;
+    case KK_SENSOR_KINETIC_ENERGY:
+    case KK_SENSOR_POTENTIAL_ENERGY: out[0] = read_energy(x, k); break;
+    default: return 0;
+    }
+    return 1;
+}
+
 static void read_sensor(const source *x, const kki_model_sensor *k, double *out) {
     double motion[2];
+    if (read_newer(x, k, out)) {
+        return;
+    }
     if (k->type <= KK_SENSOR_BALL_VELOCITY) {
         read_joint(x, k, out);
     } else if (k->type <= KK_SENSOR_TENDON_VELOCITY) {
@@ -222,7 +336,7 @@ static void read_sensor(const source *x, const kki_model_sensor *k, double *out)
         out[0] = x->s->drive[k->target];
     } else if (k->type == KK_SENSOR_CLOCK) {
         out[0] = kk_state_time(x->state);
-    } else if (k->type >= KK_SENSOR_CENTRE_OF_MASS) {
+    } else if (k->type >= KK_SENSOR_CENTRE_OF_MASS && k->type <= KK_SENSOR_ANGULAR_MOMENTUM) {
         read_subtree(x, k, out);
     } else if (k->type == KK_SENSOR_RANGE) {
         out[0] = kki_read_range(x->m, x->now, k);
@@ -237,7 +351,7 @@ static void finish(const kki_model_sensor *k, uint64_t seed, uint64_t step, doub
         if (k->noise > 0) {
             out[i] += k->noise * kk_random_normal_at(seed, (uint64_t)k->first + (uint64_t)i, step);
         }
-        if (k->cutoff > 0) {
+        if (k->cutoff > 0 && k->type < KK_SENSOR_DISTANCE) { // of distances it is the reach
             out[i] = out[i] > k->cutoff ? k->cutoff : out[i] < -k->cutoff ? -k->cutoff : out[i];
         }
     }

@@ -662,6 +662,11 @@ void kki_rk4_slopes(const kk_model *m, const double *sigma, const double *v, dou
 const kk_data *kki_simulator_view(kk_simulator *s);
 /// range.c: distance to the nearest surface, −1 for none.
 double kki_read_range(const kk_model *m, const kk_data *now, const kki_model_sensor *k);
+/// sensed.c: whether a point is in the sensor's zone at X; whether a contact there counts, whose normal leads away from the body that feels it.
+int kki_is_in_zone(const kki_model_sensor *k, const kk_transform *X, kk_vec3 point);
+int kki_zone_feels(const kki_model_sensor *k, const kk_transform *X, kk_vec3 point, kk_vec3 outward);
+void kki_read_separation(const kk_model *m, const kk_data *now, const kki_model_sensor *k, double *out);
+void kki_read_contacts(const kk_simulator *s, const kk_data *now, const kki_model_sensor *k, double *out);
 /// momentum.c: behind finish, sets the base velocities of trees in flight so that their momentum is exact.
 void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *state);
 /// Leaves in s->warm what the next step goes on from; behind all that changes s->q and s->v.

@@ -291,7 +291,7 @@ KK_TEST(mjcf_copies_take_their_references_along) {
     if (robot_is_good(&r, "replicate")) {
         KK_CHECK_STR(kk_spec_actuator(r.spec, 2)->target, "hip2");
         KK_CHECK_STR(kk_spec_actuator(r.spec, 2)->name, "drive2");
-        KK_CHECK_STR(kk_spec_sensor(r.spec, 4)->target, "tip1");
+        KK_CHECK_STR(kk_spec_sensor(r.spec, 3)->target, "tip1"); // copy after copy, each with both sensors
         KK_CHECK_NEAR(kk_spec_keyframe(r.spec, 0)->control[1], 5, 0);
     }
     robot_free(&r);
@@ -313,16 +313,87 @@ KK_TEST(mjcf_keyframe_of_a_free_body) {
     robot_free(&r);
 }
 
+// MuJoCo has both, of which the second adds nothing to a rigid contact but its friction
+KK_TEST(mjcf_second_pair_of_two_geoms_is_left_out) {
+    robot r = mjcf_from_text("<mujoco><worldbody><geom name='f' type='plane' size='1 1 1'/><body><freejoint/>"
+                             "<geom name='a' size='0.1'/><geom name='b' size='0.2'/></body></worldbody><contact>"
+                             "<pair geom1='f' geom2='a' friction='0.5'/><pair geom1='f' geom2='b'/>"
+                             "<pair geom1='a' geom2='f'/></contact></mujoco>");
+    kk_contact_law law;
+    if (robot_is_good(&r, "pairs")) {
+        KK_CHECK_EQ_INT(kk_spec_pair_count(r.spec), 2);
+        KK_CHECK_EQ_INT(kk_messages_count_of(r.messages, KK_SEVERITY_WARNING), 1);
+        KK_CHECK_EQ_INT(kk_model_may_touch(r.model, 0, 1, &law), 1);
+        KK_CHECK_NEAR(law.friction, 0.5, 0);
+    }
+    robot_free(&r);
+}
+
+// TinyXML, which MuJoCo reads with, ends with the root's end tag; other parsers refuse
+KK_TEST(mjcf_end_tag_behind_the_root_is_told) {
+    static const char TEXT[] =
+        "<mujoco><worldbody><body><freejoint/><geom size='1'/></body></worldbody></mujoco>\n </mujoco>\n";
+    robot r = mjcf_from_text(TEXT);
+    kki_xml *xml = NULL;
+    if (robot_is_good(&r, "end tag") && KK_CHECK_EQ_INT(kk_messages_count(r.messages), 1)) {
+        const kk_message message = kk_messages_get(r.messages, 0);
+        KK_CHECK_EQ_INT(message.severity, KK_SEVERITY_WARNING);
+        KK_CHECK_EQ_INT(message.line, 2);
+        KK_CHECK_EQ_INT(message.column, 2);
+    }
+    robot_free(&r);
+    KK_CHECK_EQ_INT(kki_xml_parse("x", TEXT, sizeof TEXT - 1, NULL, NULL, &xml, NULL), KK_SYNTAX);
+    robot inner = mjcf_from_text("<mujoco><worldbody><body></geom></body></worldbody></mujoco>");
+    KK_CHECK_EQ_INT(inner.status, KK_SYNTAX);
+    robot_free(&inner);
+}
+
+// a model that lost all its bodies is none
+KK_TEST(mjcf_model_without_what_it_consists_of_is_an_error) {
+    robot none = mjcf_from_text("<mujoco><worldbody>\n<geom size='1'/><flexcomp name='c'/></worldbody></mujoco>");
+    KK_CHECK_EQ_INT(none.status, KK_UNSUPPORTED);
+    KK_CHECK_EQ_INT(none.error.line, 2);
+    KK_CHECK_EQ_INT(none.error.column, 17);
+    robot some =
+        mjcf_from_text("<mujoco><worldbody><body><joint/><geom size='1'/></body><composite/></worldbody></mujoco>");
+    KK_CHECK_EQ_INT(some.status, KK_OK);
+    robot_free(&none);
+    robot_free(&some);
+}
+
+// 1e308 was accepted and ended in NaN
+KK_TEST(mjcf_refuses_what_is_too_far_away) {
+    static const char *const far[] = {
+        "<body pos='1e308 0 0'><freejoint/><geom size='1'/></body>",
+        "<body><freejoint/><geom size='1' pos='0 -1e11 0'/></body>",
+        "<body><freejoint/><inertial pos='0 0 1e11' mass='1' diaginertia='1 1 1'/></body>",
+        "<body><joint pos='1e11 0 0'/><geom size='1'/></body>",
+        "<body><joint type='slide' ref='1e11'/><geom size='1'/></body>",
+        "<body><freejoint/><geom size='1'/><site pos='1e300 0 0'/></body>",
+        "<body><freejoint/><geom size='1'/></body></worldbody><keyframe><key qpos='1e308 0 0 1 0 0 "
+        "0'/></keyframe><worldbody>",
+    };
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        char text[500];
+        snprintf(text, sizeof text, "<mujoco>\n<worldbody>\n%s</worldbody></mujoco>", far[i]);
+        robot r = mjcf_from_text(text);
+        if (r.error.status != KK_LIMIT_EXCEEDED || r.error.line != 3 || r.error.column < 1) {
+            KK_FAIL("%s: %s %d:%d %s", far[i], kk_status_name(r.status), r.error.line, r.error.column, r.error.text);
+        }
+        robot_free(&r);
+    }
+}
+
 // ---- reports
 
 KK_TEST(mjcf_reports_what_it_does_not_read_once) {
     robot r = mjcf_from_text("<mujoco><worldbody><body gravcomp='1'><joint axis='1 0 0'/><geom size='0.1' pos='0 1 0'/>"
                              "<composite/><body gravcomp='1' colour='red'><geom size='0.1'/></body></body></worldbody>"
-                             "<sensor><magnetometer site='x'/><magnetometer site='y'/></sensor></mujoco>");
+                             "<sensor><tactile site='x'/><tactile site='y'/></sensor></mujoco>");
     if (robot_is_good(&r, "reports")) {
         KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "gravcomp"));
         KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "composite"));
-        KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "magnetometer"));
+        KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "tactile"));
         KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "colour"));
         KK_CHECK_EQ_INT(kk_messages_count(r.messages), 4);
     }

@@ -93,6 +93,79 @@ KK_TEST(mjcf_survives_failing_allocations) {
     check_failing_allocations(files, 2, KK_OK, 1);
 }
 
+/// A model that is attached by another, which attaches a third.
+static const char LEAF[] =
+    "<mujoco><default><geom size='1'/></default><worldbody><body name='a' childclass='main'><joint "
+    "name='j'/><geom/></body>"
+    "<body name='b'><joint/><geom/></body></worldbody><actuator><motor joint='j' name='m'/></actuator>"
+    "<contact><exclude body1='a' body2='b'/></contact><keyframe><key qpos='1 2' ctrl='3'/></keyframe></mujoco>";
+static const char MIDDLE[] =
+    "<mujoco><asset><model name='l' file='leaf.xml'/></asset><worldbody><body name='c'><joint/>"
+    "<geom size='1'/><attach model='l' body='a' prefix='l_'/></body></worldbody></mujoco>";
+static const char TOP[] =
+    "<mujoco><asset><model name='m' file='middle.xml'/></asset><worldbody><attach model='m' prefix='m_'/>"
+    "<replicate count='2'><attach model='m' body='c' prefix='n_'/></replicate><body><geom size='1'/>"
+    "<attach body='m_l_a' prefix='again_'/></body></worldbody></mujoco>";
+
+KK_TEST(mjcf_survives_failing_allocations_of_attached_models) {
+    const kk_file files[] = {{"main.xml", TOP, sizeof TOP - 1},
+                             {"middle.xml", MIDDLE, sizeof MIDDLE - 1},
+                             {"leaf.xml", LEAF, sizeof LEAF - 1}};
+    check_failing_allocations(files, 3, KK_OK, kk_test_is_quick() ? 7 : 1);
+}
+
+typedef struct refusal {
+    const char *asset, *attach;
+    kk_status status;
+    int column;
+    const char *word; ///< that the error has
+} refusal;
+
+// what cannot be attached is an error with its place, never a model without its bodies
+KK_TEST(mjcf_refuses_what_cannot_be_attached) {
+    static const char ITSELF[] = "<mujoco><asset><model name='x' file='itself.xml'/></asset><worldbody>"
+                                 "<attach model='x' prefix='x'/></worldbody></mujoco>";
+    static const refusal refusals[] = {
+        {"name='l' file='leaf.xml'", "model='l' body='a'", KK_NOT_FOUND, 1, "prefix"},
+        {"name='l' file='leaf.xml'", "model='k' prefix='p'", KK_NOT_FOUND, 16, "check its spelling: k"},
+        {"name='l' file='leaf.xml'", "model='l' prefix='p' body='z'", KK_NOT_FOUND, 36, "z"},
+        {"name='l' file='leaf.xml'", "model='l' prefix='p' frame='z'", KK_NOT_FOUND, 37, "z"},
+        {"name='l' file='leaf.xml'", "model='l' prefix='p' body='a' frame='z'", KK_INVALID_ARGUMENT, 46, "one"},
+        {"name='l' file='leaf.xml'", "prefix='p'", KK_NOT_FOUND, 1, "model"},
+        {"name='l' file='leaf.xml'", "prefix='p' body='own'", KK_INVALID_ARGUMENT, 26, "inside itself"},
+        {"name='l' file='leaf.xml'", "prefix='p' body='later'", KK_NOT_FOUND, 26, "before"},
+        {"name='l' file='gone.xml'", "model='l' prefix='p'", KK_NOT_FOUND, 23, "gone.xml"},
+        {"name='l'", "model='l' prefix='p'", KK_NOT_FOUND, 1, "names no file"},
+        {"name='l' file='robot.urdf'", "model='l' prefix='p'", KK_UNSUPPORTED, 23, "robot"},
+        {"name='l' file='itself.xml'", "model='l' prefix='p'", KK_INVALID_ARGUMENT, 37, "itself"},
+        {"name='l' file='leaf.xml'", "model='l' prefix='p' body='b'/><attach model='l' prefix='p' body='b'",
+         KK_DUPLICATE_NAME, 0, "second body"},
+    };
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        const refusal *c = &refusals[i];
+        char text[1000];
+        const int size =
+            snprintf(text, sizeof text,
+                     "<mujoco><asset>\n<model %s/>\n</asset><worldbody><body name='own'><joint/><geom size='1'/>\n"
+                     "<attach %s/></body><body name='later'/></worldbody></mujoco>",
+                     c->asset, c->attach);
+        const kk_file files[] = {{"main.xml", text, (size_t)size},
+                                 {"leaf.xml", LEAF, sizeof LEAF - 1},
+                                 {"itself.xml", ITSELF, sizeof ITSELF - 1},
+                                 {"robot.urdf", "<robot name='r'><link name='l'/></robot>", 40}};
+        const kk_load_options o = {.file = files, .file_count = 4};
+        kk_spec *spec = NULL;
+        kk_error error = {0};
+        const kk_status status = kk_load_file("main.xml", &o, NULL, &spec, NULL, &error);
+        if (status != c->status || !strstr(error.text, c->word) || error.line == 0 ||
+            (c->column > 0 && error.column != c->column && error.line > 1)) {
+            KK_FAIL("%s: %s %s:%d:%d %s", c->attach, kk_status_name(status), error.file, error.line, error.column,
+                    error.text);
+        }
+        kk_spec_free(spec);
+    }
+}
+
 // the two readings of a file with many copies, and the one of a file that will not compile
 KK_TEST(mjcf_survives_failing_allocations_of_copies) {
 #define COPIES(geom)                                                                                                   \

@@ -272,7 +272,7 @@ KK_TEST(joints_that_move_something_are_accepted) {
 
 KK_TEST(overflow_of_folded_numbers_is_refused) {
     kk_spec *spec = arm();
-    kk_spec_body(spec, 2)->inertia = (kk_inertia){.mass = 1e300, .com = {1e200, 0, 0}};
+    kk_spec_body(spec, 2)->inertia = (kk_inertia){.mass = 1e300, .com = {1e9, 0, 0}};
     fixture_refused(spec, KK_NOT_FINITE, "body \"fore\":", "check the units");
 }
 

@@ -211,7 +211,7 @@ KK_TEST(broken_actuators_are_refused) {
 }
 
 KK_TEST(broken_sensors_are_refused) {
-    REFUSED(sensor, 0, type, (kk_sensor_type)31, KK_INVALID_MODEL, "sensor \"angle\":", "no sensor type 31");
+    REFUSED(sensor, 0, type, (kk_sensor_type)99, KK_INVALID_MODEL, "sensor \"angle\":", "no sensor type 99");
     REFUSED(sensor, 0, target, "", KK_INVALID_MODEL, "sensor \"angle\":", "it has no target");
     REFUSED(sensor, 0, target, "elbow", KK_NOT_FOUND, "sensor \"angle\":", "there is no joint \"elbow\"");
     REFUSED(sensor, 0, target, "eye_joint", KK_INVALID_MODEL, "sensor \"angle\":", "no angle or travel");
