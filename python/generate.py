@@ -316,6 +316,18 @@ class Maker:
         self.frees = {call.parameters[0].base: call.name for call in interface.calls
                       if call.name.endswith("_free") and len(call.parameters) == 1}
         self.frees.update({k: v for k, v in DESTROY.items()})
+        self.counts = set()
+        self.counts = self.find_counts()
+
+    def find_counts(self):
+        """Fields that say how long another one is: set with it, not by themselves."""
+        found = set()
+        for s in self.structs.values():
+            for f in s.fields:
+                row = self.field_row(s, f) if f.stars else None
+                if row and "KKP_BY_FIELD," in row:
+                    found.add(f"{s.name}." + re.search(r"KKP_BY_FIELD, offsetof\(.*?, (\w+)\)", row)[1])
+        return found
 
     def flat(self, name):
         """How many doubles a structure is, where it is nothing else."""
@@ -355,15 +367,21 @@ class Maker:
             kind = "KKP_TEXTS"
         elif f.base in ("double", "faces", "unsigned char", "void"):
             kind = {"double": "KKP_DOUBLES", "faces": "KKP_FACES"}.get(f.base, "KKP_BYTES")
-        elif f.stars == 1 and f.base == "kk_force":
-            kind, width = "KKP_DOUBLES", "6"
+        elif f.stars == 1 and f.base in ("kk_force", "kk_vec3"):
+            kind, width = "KKP_DOUBLES", str(self.flat(f.base))
         elif f.stars == 1 and f.base in self.structs:
             kind, type_ = "KKP_STRUCTS", f"&kkp_type_{f.base}"
         if kind in ("KKP_DOUBLES", "KKP_FACES", "KKP_BYTES", "KKP_STRUCTS", "KKP_TEXTS"):
             said = re.search(r"\[([^\]]+)\]", f.doc)
             what = said[1].split(" × ")[0] if said else ""
             guess = [n for n in (what, f"{f.name}_count", "size", "count", "n") if n in siblings]
-            if s.name in ("kk_command", "kk_player", "kk_walk_frame", "kk_analysis_frame", "kk_recording_frame",
+            product = re.fullmatch(r"(\w+) × (\w+)", said[1]) if said else None
+            if f"{f.name}_count" in siblings:
+                length, offset = "KKP_BY_FIELD", f"offsetof({s.c_type}, {f.name}_count)"
+            elif product and product[1] in siblings and product[2] in siblings:
+                length, offset = "KKP_BY_FIELDS", f"offsetof({s.c_type}, {product[1]})"
+                is_size = f"offsetof({s.c_type}, {product[2]})"
+            elif s.name in ("kk_command", "kk_player", "kk_walk_frame", "kk_analysis_frame", "kk_recording_frame",
                           "kk_view_source", "kk_stabilizer_input", "kk_ik_options", "kk_ik_task", "kk_walk_options", "kk_input"):
                 usual = what if what in LENGTHS else USUAL.get(f.name, what)
                 length = LENGTHS.get(usual, "KKP_UNKNOWN")
@@ -376,11 +394,12 @@ class Maker:
                 length = "KKP_ONE"
             else:
                 length = "KKP_UNKNOWN"
-        if kind == "KKP_HIDDEN":
+        if kind == "KKP_HIDDEN" or f.base == "void" and f.name.endswith("user"):
             return None
+        is_count = int(f.stars == 0 and f"{s.name}.{f.name}" in self.counts)
         doc = f.doc.replace("\\", "\\\\").replace('"', '\\"')
         return (f'    {{"{f.name}", {kind}, offsetof({s.c_type}, {f.name}), {count}, {type_}, {length}, {offset}, {is_size}, '
-                f'{width}, "{doc}"}},')
+                f'{width}, {is_count}, "{doc}"}},')
 
     def make_types(self):
         names = list(self.objects) + list(self.structs)
@@ -855,7 +874,7 @@ class Maker:
             return ("str | None",) * 2 if f.stars == 1 else ("list[str] | None", "Sequence[str] | None")
         if f.base in self.objects:
             return (f"{f.base} | None",) * 2
-        if f.base in ("double", "faces", "unsigned char", "void", "kk_force"):
+        if f.base in ("double", "faces", "unsigned char", "void", "kk_force", "kk_vec3"):
             return "array | None", "Numbers | Buffer | str | None" if f.base == "void" else "Numbers | None"
         return f"list[{f.base}] | None", f"Sequence[{f.base}] | {f.base} | None"
 
@@ -874,7 +893,7 @@ class Maker:
             head.append(f"{name}: {'float' if '.' in self.i.numbers[name] else 'int'}")
         for names in self.i.enums.values():
             head += [f"{n}: int" for n in names]
-        head.append("CALLS: tuple[str, ...]\n")
+        head.append("CALLS: tuple[str, ...]\nCHOICES: dict[str, str]\nCOUNTS: frozenset[str]\n")
         head.append("def workers(count: int, /) -> kk_workers: ...")
         head.append("def layout(name: str, /) -> tuple[list[str], list[str], list[int], int]: ...\n")
         for name in sorted(self.objects):
@@ -991,6 +1010,10 @@ static PyObject *py_layout(PyObject *module, PyObject *argument) {
         enums = [n for names in self.i.enums.values() for n in names]
         self.c.append("static const struct { const char *name; long long value; } numbers[] = {")
         self.c += [f'    {{"{n}", (long long){n}}},' for n in dict.fromkeys(enums)] + ["    {NULL, 0}};"]
+        fields = [f"{s.name}.{f.name}\", \"{' '.join(self.i.enums[f.base])}" for s in self.structs.values() for f in s.fields
+                  if f.stars == 0 and f.base in self.i.enums]
+        self.c.append("static const char *const field_enums[][2] = {" + ", ".join(f'{{"{row}"}}' for row in fields) + ", {NULL, NULL}};")
+        self.c.append("static const char *const count_fields[] = {" + ", ".join(f'"{n}"' for n in sorted(self.counts)) + ", NULL};")
         self.c.append("static const char *const calls[] = {" + ", ".join(f'"{n}"' for n in bound) + ", NULL};")
         reals = "\n".join(f'    PyModule_AddObject(module, "{n}", PyFloat_FromDouble({n}));' if "." in v else
                           f'    PyModule_AddIntConstant(module, "{n}", {n});' for n, v in self.i.numbers.items())
@@ -1019,6 +1042,20 @@ PyMODINIT_FUNC PyInit_c(void) {{
         PyTuple_SetItem(names, i, PyUnicode_FromString(calls[i]));
     }}
     PyModule_AddObject(module, "CALLS", names);
+    PyObject *choices = PyDict_New();
+    for (int i = 0; choices && field_enums[i][0]; i++) {{
+        PyObject *text = PyUnicode_FromString(field_enums[i][1]);
+        PyDict_SetItemString(choices, field_enums[i][0], text);
+        Py_XDECREF(text);
+    }}
+    PyModule_AddObject(module, "CHOICES", choices);
+    PyObject *counts = PyFrozenSet_New(NULL);
+    for (int i = 0; counts && count_fields[i]; i++) {{
+        PyObject *text = PyUnicode_FromString(count_fields[i]);
+        PySet_Add(counts, text);
+        Py_XDECREF(text);
+    }}
+    PyModule_AddObject(module, "COUNTS", counts);
 {reals}
 {texts}
     return module;

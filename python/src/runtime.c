@@ -522,15 +522,22 @@ static PyObject *key_of(kkp_object *root, const char *at) {
     return PyLong_FromLongLong((long long)(at - (const char *)root->data));
 }
 
+static size_t int_at(const char *data, size_t offset) {
+    const int x = *(const int *)(const void *)(data + offset);
+    return x > 0 ? (size_t)x : 0;
+}
+
 /// How many items a field's pointer leads to; (size_t)−1: nobody knows.
 static size_t length_of(kkp_object *o, const kkp_field *f) {
+    if (f->length == KKP_BY_FIELDS) {
+        return int_at(o->data, f->length_offset) * int_at(o->data, f->length_is_size);
+    }
     if (f->length == KKP_ONE) {
         return 1;
     }
     if (f->length == KKP_BY_FIELD) {
         const char *at = (const char *)o->data + f->length_offset;
-        return f->length_is_size ? *(const size_t *)(const void *)at
-                                 : (size_t)(*(const int *)(const void *)at > 0 ? *(const int *)(const void *)at : 0);
+        return f->length_is_size ? *(const size_t *)(const void *)at : int_at(o->data, f->length_offset);
     }
     kkp_object *root = root_of(o);
     PyObject *key = key_of(root, place_of(o, f));
@@ -892,7 +899,7 @@ static int set_field(PyObject *self, PyObject *value, void *at) {
     if (!usable(o)) {
         return -1;
     }
-    if (!value || o->is_fixed || f->kind == KKP_CHARS) {
+    if (!value || o->is_fixed || f->kind == KKP_CHARS || f->is_count) {
         PyErr_Format(PyExc_AttributeError, "%s of this %s is read-only", f->name, o->type->name);
         return -1;
     }
@@ -1160,12 +1167,28 @@ int kkp_good(kkp_call *c, kk_status status) {
 
 // ---- arguments
 
+/// A grid has as many numbers as its rows and columns say.
+static void check_product(kkp_call *c, int i, kkp_object *o, const kkp_field *f, char *data) {
+    kkp_object *root = root_of(o);
+    PyObject *key = key_of(root, data + f->offset);
+    PyObject *kept = root->keep && key ? PyDict_GetItemWithError(root->keep, key) : NULL;
+    Py_XDECREF(key);
+    const size_t expected = int_at(data, f->length_offset) * int_at(data, f->length_is_size);
+    const size_t found = kept && Py_TYPE(kept) == array_type ? (size_t)((kkp_array *)(void *)kept)->shape[0] : expected;
+    if (found != expected) {
+        kkp_fail(c, i, PyExc_ValueError, "has %zu numbers in %s; %zu are wanted", found, f->name, expected);
+    }
+}
+
 /// Structures that lead to arrays whose length a model says must fit the model of the call.
 static void check_arrays(kkp_call *c, int i, kkp_object *o, kkp_type *type, char *data) {
     for (int k = 0; k < type->field_count && !c->failed; k++) {
         const kkp_field *f = &type->fields[k];
         if (f->kind == KKP_STRUCT && f->count == 1) {
             check_arrays(c, i, o, f->type, data + f->offset);
+        }
+        if (f->length == KKP_BY_FIELDS && *(void **)(void *)(data + f->offset)) {
+            check_product(c, i, o, f, data);
         }
         if (f->kind != KKP_DOUBLES || f->length < KKP_NQ || f->length > KKP_NLAG || !*(void **)(void *)(data + f->offset)) {
             continue;

@@ -39,6 +39,7 @@ typedef enum kkp_kind {
 typedef enum kkp_length {
     KKP_ONE,
     KKP_BY_FIELD, ///< another field of the structure, at length_offset, says
+    KKP_BY_FIELDS, ///< two fields, at length_offset and length_is_size, whose product it is
     KKP_NQ,
     KKP_NV,
     KKP_NBODY,
@@ -58,8 +59,9 @@ typedef struct kkp_field {
     struct kkp_type *type;
     kkp_length length;
     size_t length_offset;
-    int length_is_size; ///< the field is a size_t, not an int
-    int width;          ///< doubles an item: 6 of wrenches
+    size_t length_is_size; ///< the field is a size_t, not an int
+    int width;             ///< doubles an item: 6 of wrenches
+    int is_count;          ///< says how long another field is, which sets it
     const char *doc;
 } kkp_field;
 
