@@ -397,6 +397,10 @@ class Maker:
         if kind == "KKP_HIDDEN" or f.base == "void" and f.name.endswith("user"):
             return None
         is_count = int(f.stars == 0 and f"{s.name}.{f.name}" in self.counts)
+        if is_count and not re.search(r"_count$|^size$", f.name):
+            is_count = 2 # of several arrays: set by itself, and every array is checked against it
+        if any(re.search(rf"\[(.* × )?{f.name}( × .*)?\]", x.doc) and "×" in x.doc for x in s.fields if x.stars == 1):
+            is_count = 2
         doc = f.doc.replace("\\", "\\\\").replace('"', '\\"')
         return (f'    {{"{f.name}", {kind}, offsetof({s.c_type}, {f.name}), {count}, {type_}, {length}, {offset}, {is_size}, '
                 f'{width}, {is_count}, "{doc}"}},')
@@ -482,7 +486,7 @@ class Maker:
         ps = call.parameters
         self.names, self.lines, self.after, self.arguments = [], [], [], []
         self.outs, self.stub_in, self.stub_out = [], [], []
-        self.first_owner = None
+        self.first_owner, self.bumps = None, []
         skip = set()
         self.by_name = {p.name: k for k, p in enumerate(ps)}
         is_long = bool(LONG.match(call.name))
@@ -586,7 +590,7 @@ class Maker:
         if p.base != "kk_model" and not self.first_owner:
             self.first_owner = f"o_{p.name}"
         if BUMPS.match(call.name) and not p.is_const:
-            self.after.append(f"if (o_{p.name} && !c.failed) {{ o_{p.name}->generation++; }}")
+            self.bumps.append(f"if (o_{p.name}) {{ o_{p.name}->generation++; }}")
 
     def struct_hint(self, base):
         return f"{base} | Numbers" if self.flat(base) else base
@@ -818,6 +822,7 @@ class Maker:
         else:
             c.append(f"        {what};")
         c.append("        kkp_back(&c);")
+        c += ["        " + line for line in self.bumps]
         if frees:
             c.append(f"        kkp_freed({self.first_owner or 'o_model'});")
         if call.name == "kk_session_create":
@@ -1013,7 +1018,7 @@ static PyObject *py_layout(PyObject *module, PyObject *argument) {
         fields = [f"{s.name}.{f.name}\", \"{' '.join(self.i.enums[f.base])}" for s in self.structs.values() for f in s.fields
                   if f.stars == 0 and f.base in self.i.enums]
         self.c.append("static const char *const field_enums[][2] = {" + ", ".join(f'{{"{row}"}}' for row in fields) + ", {NULL, NULL}};")
-        self.c.append("static const char *const count_fields[] = {" + ", ".join(f'"{n}"' for n in sorted(self.counts)) + ", NULL};")
+        self.c.append("static const char *const count_fields[] = {" + ", ".join(f'"{n}"' for n in sorted(self.counts) if re.search(r"_count$|\.size$", n)) + ", NULL};")
         self.c.append("static const char *const calls[] = {" + ", ".join(f'"{n}"' for n in bound) + ", NULL};")
         reals = "\n".join(f'    PyModule_AddObject(module, "{n}", PyFloat_FromDouble({n}));' if "." in v else
                           f'    PyModule_AddIntConstant(module, "{n}", {n});' for n, v in self.i.numbers.items())

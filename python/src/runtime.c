@@ -893,13 +893,27 @@ static int set_pointer(kkp_object *o, const kkp_field *f, PyObject *value) {
     return PyErr_Occurred() ? -1 : 0;
 }
 
+/// Whether a grid's numbers are somebody else's: nobody knows then how many there are but its rows and columns.
+static int measures_others(kkp_object *o) {
+    int others = 0;
+    for (int k = 0; k < o->type->field_count; k++) {
+        const kkp_field *f = &o->type->fields[k];
+        if (f->length == KKP_BY_FIELDS && *(void **)(void *)place_of(o, f)) {
+            PyObject *key = key_of(root_of(o), place_of(o, f));
+            others |= !root_of(o)->keep || !key || !PyDict_GetItemWithError(root_of(o)->keep, key);
+            Py_XDECREF(key);
+        }
+    }
+    return others;
+}
+
 static int set_field(PyObject *self, PyObject *value, void *at) {
     kkp_object *o = as_object(self);
     const kkp_field *f = closure(at);
     if (!usable(o)) {
         return -1;
     }
-    if (!value || o->is_fixed || f->kind == KKP_CHARS || f->is_count) {
+    if (!value || o->is_fixed || f->kind == KKP_CHARS || f->is_count == 1 || (f->is_count && measures_others(o))) {
         PyErr_Format(PyExc_AttributeError, "%s of this %s is read-only", f->name, o->type->name);
         return -1;
     }
@@ -1167,13 +1181,14 @@ int kkp_good(kkp_call *c, kk_status status) {
 
 // ---- arguments
 
-/// A grid has as many numbers as its rows and columns say.
+/// An array has as many numbers as the fields that count them say.
 static void check_product(kkp_call *c, int i, kkp_object *o, const kkp_field *f, char *data) {
     kkp_object *root = root_of(o);
     PyObject *key = key_of(root, data + f->offset);
     PyObject *kept = root->keep && key ? PyDict_GetItemWithError(root->keep, key) : NULL;
     Py_XDECREF(key);
-    const size_t expected = int_at(data, f->length_offset) * int_at(data, f->length_is_size);
+    const size_t others = f->length == KKP_BY_FIELDS ? int_at(data, f->length_is_size) : (size_t)f->width;
+    const size_t expected = int_at(data, f->length_offset) * others;
     const size_t found = kept && Py_TYPE(kept) == array_type ? (size_t)((kkp_array *)(void *)kept)->shape[0] : expected;
     if (found != expected) {
         kkp_fail(c, i, PyExc_ValueError, "has %zu numbers in %s; %zu are wanted", found, f->name, expected);
@@ -1187,7 +1202,8 @@ static void check_arrays(kkp_call *c, int i, kkp_object *o, kkp_type *type, char
         if (f->kind == KKP_STRUCT && f->count == 1) {
             check_arrays(c, i, o, f->type, data + f->offset);
         }
-        if (f->length == KKP_BY_FIELDS && *(void **)(void *)(data + f->offset)) {
+        if ((f->length == KKP_BY_FIELDS || (f->length == KKP_BY_FIELD && f->kind == KKP_DOUBLES && !f->length_is_size)) &&
+            *(void **)(void *)(data + f->offset)) {
             check_product(c, i, o, f, data);
         }
         if (f->kind != KKP_DOUBLES || f->length < KKP_NQ || f->length > KKP_NLAG || !*(void **)(void *)(data + f->offset)) {
@@ -1217,7 +1233,7 @@ static void meet_model(kkp_call *c, int i, kkp_object *o) {
     if (!c->model) {
         c->model = model;
         c->model_name = c->names[i];
-    } else if (c->model != model && c->model->data != model->data) {
+    } else if (c->model != model && kk_model_hash(c->model->data) != kk_model_hash(model->data)) {
         kkp_fail(c, i, PyExc_ValueError, "belongs to another model than %s", c->model_name);
     }
 }
