@@ -304,6 +304,11 @@ LONG = re.compile(r"kk_(step$|run$|simulations_(create|step|reset|forward)|load_
                   r"describe|frame)|view_|recording_read|recorder_(add|open)|table_read|batch_(inverse|forward|inertia|kin)|delassus|"
                   r".*_derivatives$|torque_regressor|coriolis|geometry_create|scene_(rays|overlap|nearest|cast)|model_overlaps|feedforward)")
 BUMPS = re.compile(r"kk_spec_add_|kk_session_(command|step|advance|describe|frame)|kk_doctor_examine|kk_recording_get_frame|kk_analysis_(add|reset)")
+# pointers that a call follows whatever else the structure says
+REQUIRED = {"kk_view_source.q", "kk_stabilizer_input.q", "kk_stabilizer_input.v", "kk_sequence_def.time", "kk_sequence_def.value"}
+NEEDED = {("kk_optimizer_create", "def"), ("kk_walk_create", "options"), ("kk_sequence_create", "def")}
+# what follows numbers and names of a spec without checking them: the spec must be one that compiles
+WHOLE = {"kk_spec_write_urdf", "kk_spec_write_mjcf", "kk_view_describe", "kk_feedforward_create"}
 SINKS = {"kk_recorder_sink": "kkp_sink", "kk_table_sink": "kkp_text_sink"}
 
 
@@ -401,9 +406,10 @@ class Maker:
             is_count = 2 # of several arrays: set by itself, and every array is checked against it
         if any(re.search(rf"\[(.* × )?{f.name}( × .*)?\]", x.doc) and "×" in x.doc for x in s.fields if x.stars == 1):
             is_count = 2
+        needed = int(f"{s.name}.{f.name}" in REQUIRED or kind == "KKP_OBJECT" and "NULL" not in f.doc)
         doc = f.doc.replace("\\", "\\\\").replace('"', '\\"')
         return (f'    {{"{f.name}", {kind}, offsetof({s.c_type}, {f.name}), {count}, {type_}, {length}, {offset}, {is_size}, '
-                f'{width}, {is_count}, "{doc}"}},')
+                f'{width}, {is_count}, {needed}, "{doc}"}},')
 
     def make_types(self):
         names = list(self.objects) + list(self.structs)
@@ -472,12 +478,16 @@ class Maker:
 
     def nullable(self, call, p):
         doc = call.doc
-        if re.search(rf"\b{p.name}\b[^.]*?(may be NULL|NULL:|NULL means)", doc) or \
-                re.search(rf"(?:\w+, )*{p.name}(?:, \w+)*\s+\[[^\]]*\][^@.]*(may be NULL|NULL:)", doc):
-            return True
+        for segment in doc.split("@param")[1:]:
+            segment = re.sub(r"\s+", " ", segment.split("@return")[0])
+            names = set(re.findall(r"\w+", re.match(r" (?:\[out\] )?((?:\w+(?: \[[^\]]*\])?, )*\w+)", segment)[1]))
+            if p.name in names and re.search(r"may be NULL|NULL:|NULL means", segment):
+                return True
         if re.search(r"either may be NULL|options may be NULL", doc) and p.name in ("q", "v", "rate", "second", "options"):
             return True
-        return p.name in ("options", "def", "controller", "input", "search", "mesh", "height_field", "joints", "index")
+        if p.name in ("options", "def"):
+            return (call.name, p.name) not in NEEDED and not call.name.startswith("kk_spec_add_")
+        return p.name in ("controller", "mesh", "height_field")
 
     def make_call(self, call):
         """C of one call, and its stub."""
@@ -813,6 +823,8 @@ class Maker:
             c.append(f"    if (!c.failed && !{self.first_owner or 'o_model'}->owns) {{")
             c.append(f'        kkp_fail(&c, 0, PyExc_ValueError, "belongs to another object, which frees it");')
             c.append("    }")
+        if call.name in WHOLE:
+            c.append("    kkp_check_spec(&c, o_spec);")
         c.append("    if (kkp_go(&c)) {")
         what = f"{call.name}({', '.join(self.arguments)})"
         if declaration == "status":

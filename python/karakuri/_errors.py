@@ -85,6 +85,8 @@ _KINDS: dict[int, type[Error]] = {
 
 
 def _make(status: int, text: str, file: str, line: int, column: int, function: str) -> Error:
+    if status == c.KK_NOT_FOUND and text.startswith("cannot open"):
+        return FileFault(status, text, file, line, column, function)
     return _KINDS.get(status, Error)(status, text, file, line, column, function)
 
 

@@ -1202,6 +1202,10 @@ static void check_arrays(kkp_call *c, int i, kkp_object *o, kkp_type *type, char
         if (f->kind == KKP_STRUCT && f->count == 1) {
             check_arrays(c, i, o, f->type, data + f->offset);
         }
+        if (f->is_needed && !*(void **)(void *)(data + f->offset)) {
+            kkp_fail(c, i, PyExc_ValueError, "has no %s", f->name);
+            return;
+        }
         if ((f->length == KKP_BY_FIELDS || (f->length == KKP_BY_FIELD && f->kind == KKP_DOUBLES && !f->length_is_size)) &&
             *(void **)(void *)(data + f->offset)) {
             check_product(c, i, o, f, data);
@@ -1537,6 +1541,14 @@ PyObject *kkp_callable(kkp_call *c, int i, int optional) {
         return NULL;
     }
     return value;
+}
+
+void kkp_check_spec(kkp_call *c, kkp_object *spec) {
+    kk_model *model = NULL;
+    if (!c->failed && spec && !kkp_good(c, kk_model_compile(spec->data, NULL, &model, &c->error))) {
+        c->failed = 1;
+    }
+    kk_model_free(model);
 }
 
 size_t kkp_size(kkp_call *c, kkp_length what) { return refused(c) ? 0 : count_in_model(c->model, what); }

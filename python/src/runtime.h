@@ -61,7 +61,8 @@ typedef struct kkp_field {
     size_t length_offset;
     size_t length_is_size; ///< the field is a size_t, not an int
     int width;             ///< doubles an item: 6 of wrenches
-    int is_count;          ///< says how long another field is, which sets it
+    int is_count;          ///< 1: says how long another field is, which sets it; 2: how long several are
+    int is_needed;         ///< a call follows the pointer without asking
     const char *doc;
 } kkp_field;
 
@@ -164,6 +165,9 @@ PyObject *kkp_callable(kkp_call *c, int i, int optional);
 void *kkp_take(kkp_call *c, size_t size); ///< zeroed memory until the end of the call
 size_t kkp_size(kkp_call *c, kkp_length what);
 void kkp_same_length(kkp_call *c, int i, size_t found, size_t expected);
+
+/// Refuses a spec that does not compile.
+void kkp_check_spec(kkp_call *c, kkp_object *spec);
 
 // ---- results
 
