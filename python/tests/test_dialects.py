@@ -12,7 +12,7 @@ from common import ARM
 from karakuri import mj, pin
 
 TURNED = ARM.replace('<body name="cart" pos="0 0 .3">', '<body name="cart" pos=".1 .2 .3" quat=".5 .5 -.5 .5">').replace(
-    'timestep="0.002"', 'timestep="0.00001"')
+    'timestep="0.002"', 'timestep="0.000001"')
 URDF = pathlib.Path(__file__).resolve().parents[2] / "models" / "crane" / "crane.urdf"
 
 

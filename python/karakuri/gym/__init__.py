@@ -1,5 +1,6 @@
 """Environments for gymnasium: karakuri/CartPole-v0, Hopper, Walker, HalfCheetah, Ant, Humanoid; alone and as vectors of thousands.
 
+    import gymnasium, karakuri.gym
     env = gymnasium.make("karakuri/Hopper-v0")
     envs = gymnasium.make_vec("karakuri/Hopper-v0", num_envs=4096, vectorization_mode="vector_entry_point")
 
@@ -125,7 +126,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, NDArray[np.float32], NDArray[A
 
 
 def register() -> None:
-    """Gives gymnasium the ids; done by itself where the package was installed."""
+    """Gives gymnasium the ids; importing this module does it."""
     for name in TASKS:
         identifier = f"karakuri/{name}-v0"
         if identifier not in gymnasium.registry:
