@@ -917,6 +917,7 @@ static int set_field(PyObject *self, PyObject *value, void *at) {
         PyErr_Format(PyExc_AttributeError, "%s of this %s is read-only", f->name, o->type->name);
         return -1;
     }
+    root_of(o)->is_checked = 0;
     switch (f->kind) {
     case KKP_TEXT:
         return set_text(o, f, value);
@@ -1267,8 +1268,12 @@ kkp_object *kkp_object_of(kkp_call *c, int i, kkp_type *type, int how) {
         return NULL;
     }
     meet_model(c, i, o);
-    if (type->is_struct && !c->failed) {
+    if (type->is_struct && !c->failed && !(o->is_checked && o->model == c->model)) {
         check_arrays(c, i, o, type, o->data);
+        if (!c->failed && !o->owner && c->model && !type->destroy) { // the next call need not look again
+            link_to(&o->model, c->model);
+            o->is_checked = 1;
+        }
     }
     if (type != &kkp_type_kk_model) {
         c->held[c->nheld].object = o;
@@ -1599,11 +1604,7 @@ PyObject *kkp_borrowed(kkp_call *c, kkp_type *type, void *data, kkp_object *owne
         Py_INCREF((PyObject *)owner->model);
         return (PyObject *)owner->model;
     }
-    PyObject *o = inside(type, data, owner, 0);
-    if (o) {
-        as_object(o)->is_borrowed = 1;
-    }
-    return o;
+    return inside(type, data, owner, 0);
 }
 
 PyObject *kkp_copied(kkp_call *c, kkp_type *type, const void *data, kkp_object *owner) {

@@ -90,7 +90,8 @@ typedef struct kkp_object {
     unsigned long thread;     ///< that holds it
     int holds;                ///< −1: a call changes it; > 0: so many read it
     int users;                ///< objects that need it
-    int owns, is_fixed, is_borrowed;
+    int owns, is_fixed;
+    int is_checked; ///< a structure whose arrays fit its model, and that was not written since
     long extra;
 } kkp_object;
 

@@ -20,11 +20,14 @@ class Examples(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_programs_of_the_guide(self) -> None:
-        """The blocks of the page, one after the other as one program."""
-        text = (ROOT / "docs" / "guide" / "python.md").read_text()
-        blocks = re.findall(r"```python\n(.*?)```", text, re.S)
-        self.assertGreater(len(blocks), 5)
-        done = subprocess.run([sys.executable, "-c", "\n".join(blocks)], capture_output=True, text=True, timeout=120, cwd=ROOT)
+        """The blocks of a page, one after the other as one program."""
+        for page, least in (("docs/guide/python.md", 6), ("README.md", 1)):
+            blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)
+            self.assertGreaterEqual(len(blocks), least)
+            self.run_program("\n".join(blocks))
+
+    def run_program(self, program: str) -> None:
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, cwd=ROOT)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
