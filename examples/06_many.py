@@ -11,7 +11,7 @@ XML = """
 </mujoco>
 """
 model = karakuri.loads(XML)
-hashes = set()
+hashes: set[bytes] = set()
 for workers in (1, 2):
     batch = model.batch(1000, workers=workers)
     batch.q = np.linspace(-3, 3, 1000)[:, None]

@@ -868,7 +868,7 @@ class Maker:
         self.c += c
         hints = [o[1] for o in outs]
         back = "None" if not hints else hints[0] if len(hints) == 1 else f"tuple[{', '.join(hints)}]"
-        safe = {"lambda": "lambda_", "from": "from_"}
+        safe = {"lambda": "lambda_", "from": "from_", "def": "definition"}
         arguments = []
         for k, (name, kind, _) in enumerate(self.stub_in):
             arguments.append(f"{safe.get(name, name)}: {kind}" + (" = ..." if k >= least else ""))
@@ -900,7 +900,9 @@ class Maker:
                 "from collections.abc import Callable, Sequence", "from typing import Any", "",
                 "class Buffer:\n    \"\"\"A writable array of the right type: numpy, array.array, karakuri.c.array.\"\"\"", ""]
         head[2] = "from typing import Any, Protocol"
-        head[4] = ("class Buffer(Protocol):\n    def __buffer__(self, flags: int, /) -> memoryview: ...\n\n"
+        head[4] = ("class _Buffer(Protocol):\n    def __buffer__(self, flags: int, /) -> memoryview: ...\n\n"
+                   "class _Numpy(Protocol):\n    @property\n    def __array_interface__(self) -> Any: ...\n\n"
+                   "Buffer = _Buffer | _Numpy | bytes | bytearray | memoryview\n"
                    "Numbers = Buffer | Sequence[float] | Sequence[int]\n\n"
                    "class array:\n    def __buffer__(self, flags: int, /) -> memoryview: ...\n    def __len__(self) -> int: ...\n"
                    "    def __getitem__(self, key: Any, /) -> Any: ...\n    def __setitem__(self, key: Any, value: Any, /) -> None: ...\n")

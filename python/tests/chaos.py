@@ -45,7 +45,8 @@ class Chaos:
                     pass
 
     def note(self, thing: Any) -> None:
-        for item in thing if isinstance(thing, (tuple, list)) else (thing,):
+        items: list[Any] = [*thing] if isinstance(thing, (tuple, list)) else [thing]
+        for item in items:
             if type(item).__name__.startswith("kk_"):
                 kept = self.objects.setdefault(type(item).__name__, [])
                 kept.append(item)
@@ -83,7 +84,7 @@ class Chaos:
         if hint.startswith("str"):
             return r.choice(["shoulder", "cart", "", "x", "nothing/at/all.xml", ARM, "{\"do\": \"step\", \"count\": 2}"])
         if "Callable" in hint:
-            return lambda *_: 0.0
+            return float
         if "Sequence[str]" in hint:
             return ["shoulder", "elbow"]
         return None

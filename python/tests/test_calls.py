@@ -193,13 +193,15 @@ class Misuse(unittest.TestCase):
             raise KeyError("mine")
         with self.assertRaises(KeyError):
             c.kk_run(self.model, self.state, self.simulator, command, fail, 5)
+        def cost(x: list[float]) -> float:
+            return (x[0] - 1) ** 2 + (x[1] + 2) ** 2
         optimizer = c.kk_optimizer_create(c.kk_optimizer_def(n=2, seed=1))
-        c.kk_optimizer_run(optimizer, lambda x: (x[0] - 1) ** 2 + (x[1] + 2) ** 2, 80)
+        c.kk_optimizer_run(optimizer, cost, 80)
         best = np.zeros(2)
         c.kk_optimizer_best(optimizer, best)
         np.testing.assert_allclose(best, [1, -2], atol=1e-4)
         with self.assertRaises(ZeroDivisionError):
-            c.kk_optimizer_run(optimizer, lambda x: 1 / 0, 1)
+            c.kk_optimizer_run(optimizer, lambda *_: 1 / 0, 1)
 
     def test_recordings(self) -> None:
         chunks: list[bytes] = []

@@ -1,6 +1,7 @@
 """MuJoCo's and Pinocchio's dialects: against closed forms, and against the engines themselves where they are installed."""
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import pathlib
 import unittest
@@ -46,7 +47,7 @@ class MuJoCo(unittest.TestCase):
 
     @unittest.skipUnless(importlib.util.find_spec("mujoco"), "mujoco: not installed")
     def test_coordinates_are_mujocos(self) -> None:
-        import mujoco  # type: ignore[import-not-found]
+        mujoco: Any = importlib.import_module("mujoco")
         ours, theirs = mj.MjModel.from_xml_string(TURNED), mujoco.MjModel.from_xml_string(TURNED)
         d, e = mj.MjData(ours), mujoco.MjData(theirs)
         np.testing.assert_allclose(ours.qpos0, theirs.qpos0, atol=1e-12)
@@ -95,7 +96,7 @@ class Pinocchio(unittest.TestCase):
         q, v, _ = self.draw(3)
         frame, h = m.nframes - 1, 1e-6
         J = pin.computeFrameJacobian(m, d, q, frame, pin.LOCAL_WORLD_ALIGNED)
-        places = []
+        places: list[Any] = []
         for sign in (1, -1):
             pin.framesForwardKinematics(m, d, pin.integrate(m, q, sign * h * v))
             places.append(d.oMf[frame].translation)
@@ -107,7 +108,7 @@ class Pinocchio(unittest.TestCase):
 
     @unittest.skipUnless(importlib.util.find_spec("pinocchio"), "pinocchio: not installed")
     def test_numbers_are_pinocchios(self) -> None:
-        import pinocchio  # type: ignore[import-not-found]
+        pinocchio: Any = importlib.import_module("pinocchio")
         theirs = pinocchio.buildModelFromUrdf(str(URDF))
         e = theirs.createData()
         self.assertEqual(list(theirs.names)[1:], self.model.names[1:])

@@ -1,33 +1,29 @@
 """Environments of gymnasium, where it is installed."""
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import unittest
 import warnings
 from typing import Any
 
 import numpy as np
 
-try:
-    import gymnasium
-    from gymnasium.utils.env_checker import check_env
-    from gymnasium.vector import AutoresetMode
-
-    import karakuri.gym
-    LACKS = ""
-except ImportError as missing:
-    LACKS = f"gymnasium: {missing}"
+HERE = importlib.util.find_spec("gymnasium") is not None
+gymnasium: Any = importlib.import_module("gymnasium") if HERE else None
+environments: Any = importlib.import_module("karakuri.gym") if HERE else None
 
 NAMES = ("CartPole", "Hopper", "Walker", "HalfCheetah", "Ant", "Humanoid")
 
 
-@unittest.skipIf(LACKS, LACKS)
+@unittest.skipUnless(HERE, "environments: gymnasium is not installed")
 class Environments(unittest.TestCase):
     def test_gymnasium_finds_nothing_wrong(self) -> None:
         for name in NAMES:
             with self.subTest(name), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 env = gymnasium.make(f"karakuri/{name}-v0")
-                check_env(env.unwrapped, skip_render_check=True)
+                importlib.import_module("gymnasium.utils.env_checker").check_env(env.unwrapped, skip_render_check=True)
 
     def test_episodes_repeat(self) -> None:
         for name in NAMES:
@@ -38,7 +34,7 @@ class Environments(unittest.TestCase):
                 seen = [env.reset(seed=4)[0]]
                 for _ in range(60):
                     observation, reward, terminated, truncated, _ = env.step(env.action_space.sample())
-                    self.assertTrue(np.isfinite(observation).all() and np.isfinite(reward))
+                    self.assertTrue(np.isfinite(observation).all() and np.isfinite(float(reward)))
                     seen.append(observation)
                     if terminated or truncated:
                         break
@@ -48,7 +44,7 @@ class Environments(unittest.TestCase):
     def test_robots_stand_at_first(self) -> None:
         """A second of no action, or less where it falls, is healthy at least for its first tenth; nothing is degraded."""
         for name in NAMES:
-            env: Any = karakuri.gym.Env(name)
+            env: Any = environments.Env(name)
             env.reset(seed=0)
             steps = max(1, int(0.1 / (env.task.substeps * env.batch.model.timestep)))
             for _ in range(steps):
@@ -57,7 +53,7 @@ class Environments(unittest.TestCase):
                 self.assertEqual(env.batch.results["degraded"].tolist(), [0], name)
 
 
-@unittest.skipIf(LACKS, LACKS)
+@unittest.skipUnless(HERE, "environments: gymnasium is not installed")
 class Vectors(unittest.TestCase):
     def make(self, name: str, n: int, **options: Any) -> Any:
         return gymnasium.make_vec(f"karakuri/{name}-v0", num_envs=n, vectorization_mode="vector_entry_point", **options)
@@ -69,7 +65,7 @@ class Vectors(unittest.TestCase):
         observations, _ = envs.reset(seed=10)
         rows = [envs.step(a) for a in actions]
         for k in range(5):
-            env: Any = karakuri.gym.Env("Hopper")
+            env: Any = environments.Env("Hopper")
             observation, _ = env.reset(seed=10 + k)
             np.testing.assert_array_equal(observation, observations[k])
             for a, row in zip(actions, rows):
@@ -93,7 +89,7 @@ class Vectors(unittest.TestCase):
         self.assertEqual(envs.batch.time.tolist(), [0, 0, 0])
 
     def test_same_step(self) -> None:
-        envs = self.make("CartPole", 3, max_episode_steps=2, autoreset_mode=AutoresetMode.SAME_STEP)
+        envs = self.make("CartPole", 3, max_episode_steps=2, autoreset_mode=gymnasium.vector.AutoresetMode.SAME_STEP)
         envs.reset(seed=0)
         zero = np.zeros((3, 1), np.float32)
         envs.step(zero)
@@ -103,7 +99,7 @@ class Vectors(unittest.TestCase):
         self.assertFalse(np.array_equal(infos["final_obs"][1], first[1]))
 
     def test_disabled(self) -> None:
-        envs = self.make("CartPole", 3, max_episode_steps=2, autoreset_mode=AutoresetMode.DISABLED)
+        envs = self.make("CartPole", 3, max_episode_steps=2, autoreset_mode=gymnasium.vector.AutoresetMode.DISABLED)
         envs.reset(seed=0)
         zero = np.zeros((3, 1), np.float32)
         envs.step(zero)

@@ -196,7 +196,7 @@ class Batches(unittest.TestCase):
             self.assertEqual(batch.sensors[k].tobytes(), sim.sensors(k).tobytes())
 
     def test_same_bits_for_any_number_of_threads(self) -> None:
-        results = []
+        results: list[tuple[bytes, ...]] = []
         for workers in (1, 2, 3, 5):
             batch = self.model.batch(33, workers=workers, poses=True)
             self.start(batch)
