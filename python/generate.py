@@ -309,6 +309,8 @@ REQUIRED = {"kk_view_source.q", "kk_stabilizer_input.q", "kk_stabilizer_input.v"
 NEEDED = {("kk_optimizer_create", "def"), ("kk_walk_create", "options"), ("kk_sequence_create", "def")}
 # what follows numbers and names of a spec without checking them: the spec must be one that compiles
 WHOLE = {"kk_spec_write_urdf", "kk_spec_write_mjcf", "kk_view_describe", "kk_feedforward_create"}
+# whole numbers that a call takes for an index without asking
+LIMITS = {("kk_mat3_column", "j"): "0, 2"}
 SINKS = {"kk_recorder_sink": "kkp_sink", "kk_table_sink": "kkp_text_sink"}
 
 
@@ -580,6 +582,10 @@ class Maker:
         elif base in ("size_t", "uint64_t"):
             i = self.add(n, "int")
             line(f"const {base} c_{n} = ({base})kkp_unsigned(&c, {i});")
+            argument(f"c_{n}")
+        elif (call.name, n) in LIMITS:
+            i = self.add(n, "int")
+            line(f"const {base} c_{n} = c.failed ? 0 : ({base})kkp_integer(&c, {i}, {LIMITS[call.name, n]});")
             argument(f"c_{n}")
         elif base in RANGES:
             i = self.add(n, "int")

@@ -122,7 +122,13 @@ static void dealloc(PyObject *self) {
     kkp_object *o = as_object(self);
     PyTypeObject *type = Py_TYPE(self);
     if (o->data && o->owns && o->type->destroy) {
+        PyObject *kind, *value, *trace;
+        PyErr_Fetch(&kind, &value, &trace);
         o->type->destroy(o->data);
+        if (PyErr_Occurred()) { // by a sink that was handed the rest
+            PyErr_WriteUnraisable(NULL);
+        }
+        PyErr_Restore(kind, value, trace);
     } else if (o->data && o->owns && o->type->is_struct) {
         PyMem_Free(o->data);
     }
