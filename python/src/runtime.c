@@ -1217,7 +1217,7 @@ static void check_arrays(kkp_call *c, int i, kkp_object *o, kkp_type *type, char
             *(void **)(void *)(data + f->offset)) {
             check_product(c, i, o, f, data);
         }
-        if (f->kind != KKP_DOUBLES || f->length < KKP_NQ || f->length > KKP_NLAG || !*(void **)(void *)(data + f->offset)) {
+        if ((f->kind != KKP_DOUBLES && f->kind != KKP_BYTES) || f->length < KKP_NQ || f->length > KKP_NLAG || !*(void **)(void *)(data + f->offset)) {
             continue;
         }
         kkp_object *root = root_of(o);

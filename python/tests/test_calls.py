@@ -83,6 +83,11 @@ class Misuse(unittest.TestCase):
         self.refuse(ValueError, "argument input has 1 numbers in control", lambda: c.kk_step(self.model, self.state, self.simulator, short))
         self.refuse(TypeError, "control must be of float64", lambda: c.kk_input(control=np.zeros(3, np.float32)))
 
+    def test_bytes_have_the_length_of_the_model(self) -> None:
+        options = c.kk_ik_options(fixed=bytes(self.nv - 1))
+        self.refuse(ValueError, "argument options has 8 numbers in fixed; the model wants 9",
+                    lambda: c.kk_ik_solve(self.model, c.kk_ik_create(self.model, 1), [], options, np.zeros(self.nq)))
+
     def test_models_that_do_not_match(self) -> None:
         spec = c.kk_spec_create()
         c.kk_spec_add_body(spec, c.kk_body_def(name="x", inertia=c.kk_inertia_solid_sphere(1, 1)))
