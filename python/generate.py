@@ -279,6 +279,9 @@ SIZES = {
     ("kk_batch_inertia_matrix", "q"): "NQ * c_count", ("kk_batch_inertia_matrix", "M"): "NV * NV * c_count",
     ("kk_batch_kinematics", "q"): "NQ * c_count", ("kk_batch_kinematics", "poses"): "12 * NBODY * c_count",
     ("kk_simulator_read_sensors", "readings"): "NREADING",
+    ("kk_simulations_rollout", "control"): "ROWS * (size_t)c_steps * NACTUATOR",
+    ("kk_simulations_rollout", "q"): "ROWS * (size_t)c_steps * NQ", ("kk_simulations_rollout", "v"): "ROWS * (size_t)c_steps * NV",
+    ("kk_simulations_rollout", "readings"): "ROWS * (size_t)c_steps * NREADING",
     ("kk_ik_solve", "q"): "NQ", ("kk_recorder_add", "control"): "NACTUATOR",
 }
 # calls that give arrays: (format, dimensions, n0, n1)
@@ -299,7 +302,7 @@ VIEWS = {
 }
 COPIED_VIEWS = {"kk_session_control", "kk_session_readings"}  # a command may free what they lead to
 IN_AND_OUT = {"kk_hash", "kk_random", "kk_pid", "kk_inertia"}
-LONG = re.compile(r"kk_(step$|run$|simulations_(create|step|reset|forward)|load_file|model_compile|spec_clone|spec_add_mesh_file|"
+LONG = re.compile(r"kk_(step$|run$|simulations_(create|step|rollout|reset|forward)|load_file|model_compile|spec_clone|spec_add_mesh_file|"
                   r"spec_write|doctor_examine|.*_create(_with_matrices)?$|ik_solve|optimizer_run|walk_|crawl_pose|session_(step|advance|command|"
                   r"describe|frame)|view_|recording_read|recorder_(add|open)|table_read|batch_(inverse|forward|inertia|kin)|delassus|"
                   r".*_derivatives$|torque_regressor|coriolis|geometry_create|scene_(rays|overlap|nearest|cast)|model_overlaps|feedforward)")
@@ -473,7 +476,8 @@ class Maker:
         for name, code in (("NQ", "KKP_NQ"), ("NV", "KKP_NV"), ("NBODY", "KKP_NBODY"), ("NACTUATOR", "KKP_NACTUATOR"),
                            ("NREADING", "KKP_NREADING"), ("NLAG", "KKP_NLAG")):
             expression = re.sub(rf"\b{name}\b", f"kkp_size(&c, {code})", expression)
-        expression = expression.replace("ANY", "(size_t)-1").replace("COUNT", "(size_t)kk_simulations_count(c_simulations)")
+        rows = "(is_all ? (size_t)kk_simulations_count(c_simulations) : c_count)"
+        expression = expression.replace("ROWS", rows).replace("ANY", "(size_t)-1").replace("COUNT", "(size_t)kk_simulations_count(c_simulations)")
         return expression.replace("MODEL", "kkp_pointer(c.model)")
 
     # ---- calls
@@ -752,7 +756,7 @@ class Maker:
             skip.add(k + 1)
         if length is None:
             raise SystemExit(f"generate.py: how long is {n} of {call.name}? Its comment, or SIZES, must say")
-        optional = optional and not (n in ("q",) and call.name not in ("kk_couplings_apply",))
+        optional = optional and not (n in ("q",) and call.name not in ("kk_couplings_apply", "kk_simulations_rollout"))
         i = self.add(n, ("Numbers" if p.is_const else "Buffer") + (" | None" if optional else ""), optional)
         if hashed:
             line("size_t c_count = 0;")
@@ -789,7 +793,7 @@ class Maker:
                     f"{base} | None")
         if stars and base in self.objects:
             return (f"{'const ' if call.result_const else ''}{base} *r",
-                    f"kkp_borrowed(&c, &kkp_type_{base}, (void *)(uintptr_t)r, {self.first_owner})", base)
+                    f"kkp_borrowed(&kkp_type_{base}, (void *)(uintptr_t)r, {self.first_owner}, {int(call.result_const)})", base)
         if base in self.structs:
             return f"{base} r", f"kkp_copied(&c, &kkp_type_{base}, &r, {self.owner_of(base)})", base
         if base in ("double", "float"):

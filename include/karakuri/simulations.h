@@ -72,6 +72,15 @@ KK_API const kk_simulation_result *kk_simulations_results(const kk_simulations *
 /// KK_INVALID_ARGUMENT, and nothing is stepped, for a number that is none or stands twice
 KK_API kk_status kk_simulations_step(kk_simulations *simulations, const int32_t *index, int count, int substeps,
                                      kk_error *error);
+/// Open loop: for each simulation that `index` names, `steps` times a row of controls and so many substeps with it; what came of each is written.
+/// The controls of the last row stay. From a substep that fails on, a simulation keeps its state, and its rows repeat it.
+/// @param index     as in kk_simulations_step
+/// @param control   [count × steps × nactuator] by simulation, then by step
+/// @param q         [count × steps × nq] result, may be NULL    @param v  [count × steps × nv] result, may be NULL
+/// @param readings  [count × steps × nreading] result, may be NULL, which saves reading the sensors
+KK_API kk_status kk_simulations_rollout(kk_simulations *simulations, const int32_t *index, int count, int steps,
+                                        int substeps, const double *control, double *q, double *v, double *readings,
+                                        kk_error *error);
 /// Puts simulations at a state, or at the model's start; controls and forces become zero, readings too.
 /// @param index  as in kk_simulations_step    @param state  may be NULL
 KK_API kk_status kk_simulations_reset(kk_simulations *simulations, const int32_t *index, int count,

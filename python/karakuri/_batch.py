@@ -137,6 +137,26 @@ class Batch:
                 error.simulations = failed.tolist()  # type: ignore[attr-defined]
                 raise
 
+    def rollout(self, control: Any, substeps: int = 1, index: Sequence[int] | NDArray[Any] | None = None, *, sensors: bool = False,
+                check: bool = True) -> tuple[Array, ...]:
+        """Open loop: control is [n, steps, nu], each row held for so many substeps. Gives q [n, steps, nq], v [n, steps, nv] and, if asked for,
+        the sensors [n, steps, nsensordata] after each row."""
+        rows, model = self._index(index), self.model
+        n = self.count if rows is None else len(rows)
+        control = np.ascontiguousarray(control, np.float64)
+        if control.ndim != 3 or control.shape[0] != n or control.shape[2] != model.nu:
+            raise ValueError(f"control is {control.shape}; ({n}, steps, {model.nu}) is wanted")
+        steps = control.shape[1]
+        q, v, readings = (np.zeros((n, steps, width)) for width in (model.nq, model.nv, model.nsensordata))
+        try:
+            c.kk_simulations_rollout(self.raw, rows, steps, substeps, control, q, v, readings if sensors else None)
+        except Error as error:
+            failed = np.flatnonzero(self.results["status"])
+            if check or not len(failed) or error.text.startswith("index"):
+                error.simulations = failed.tolist()  # type: ignore[attr-defined]
+                raise
+        return (q, v, readings) if sensors else (q, v)
+
     def reset(self, index: Sequence[int] | NDArray[Any] | None = None, state: State | None = None,
               keyframe: str | int | None = None) -> None:
         """Puts simulations at a state, a keyframe or the model's start; controls and forces become zero."""

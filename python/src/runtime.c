@@ -550,7 +550,9 @@ static size_t length_of(kkp_object *o, const kkp_field *f) {
     PyObject *kept = root->keep && key ? PyDict_GetItemWithError(root->keep, key) : NULL;
     Py_XDECREF(key);
     if (kept && Py_TYPE(kept) == array_type) {
-        return (size_t)((kkp_array *)(void *)kept)->shape[0] / (size_t)(f->width ? f->width : 1);
+        const size_t bytes_an_item = f->kind == KKP_TEXTS ? sizeof(char *) : f->kind == KKP_STRUCTS ? f->type->size : 0;
+        const size_t width = bytes_an_item ? bytes_an_item : f->width > 1 ? (size_t)f->width : 1;
+        return (size_t)((kkp_array *)(void *)kept)->shape[0] / width;
     }
     kkp_object *model = model_of(o);
     return f->length == KKP_UNKNOWN || !model ? (size_t)-1 : count_in_model(model, f->length);
@@ -861,7 +863,12 @@ static int set_pointer(kkp_object *o, const kkp_field *f, PyObject *value) {
             PyErr_Format(PyExc_TypeError, "%s must be a list", f->name);
         } else {
             n = (size_t)PySequence_Size(value);
-            held = block_from(o, f, value, (Py_ssize_t)n);
+            const size_t wanted = f->length >= KKP_NQ && f->length <= KKP_NLAG ? count_in_model(model_of(o), f->length) : n;
+            if (n == wanted) {
+                held = block_from(o, f, value, (Py_ssize_t)n);
+            } else {
+                PyErr_Format(PyExc_ValueError, "%s has %zu items; %zu are wanted", f->name, n, wanted);
+            }
         }
         pointer = held ? ((kkp_array *)(void *)held)->data : NULL;
     } else if (value != Py_None && f->kind == KKP_BYTES && PyUnicode_Check(value)) {
@@ -919,7 +926,8 @@ static int set_field(PyObject *self, PyObject *value, void *at) {
     if (!usable(o)) {
         return -1;
     }
-    if (!value || o->is_fixed || f->kind == KKP_CHARS || f->is_count == 1 || (f->is_count && measures_others(o))) {
+    const int is_of_call = o->type->destroy && (f->kind == KKP_OBJECT || f->kind == KKP_DOUBLES); // which frees them itself
+    if (!value || o->is_fixed || f->kind == KKP_CHARS || is_of_call || f->is_count == 1 || (f->is_count && measures_others(o))) {
         PyErr_Format(PyExc_AttributeError, "%s of this %s is read-only", f->name, o->type->name);
         return -1;
     }
@@ -1601,8 +1609,7 @@ PyObject *kkp_made(kkp_call *c, kkp_type *type, void *data) {
     return (PyObject *)o;
 }
 
-PyObject *kkp_borrowed(kkp_call *c, kkp_type *type, void *data, kkp_object *owner) {
-    (void)c;
+PyObject *kkp_borrowed(kkp_type *type, void *data, kkp_object *owner, int is_fixed) {
     if (!data) {
         return kkp_none();
     }
@@ -1610,7 +1617,7 @@ PyObject *kkp_borrowed(kkp_call *c, kkp_type *type, void *data, kkp_object *owne
         Py_INCREF((PyObject *)owner->model);
         return (PyObject *)owner->model;
     }
-    return inside(type, data, owner, 0);
+    return inside(type, data, owner, is_fixed);
 }
 
 PyObject *kkp_copied(kkp_call *c, kkp_type *type, const void *data, kkp_object *owner) {

@@ -177,7 +177,7 @@ PyObject *kkp_text_of(const char *text);
 /// A new object of the library that keeps its arguments.
 PyObject *kkp_made(kkp_call *c, kkp_type *type, void *data);
 /// An object that another one owns.
-PyObject *kkp_borrowed(kkp_call *c, kkp_type *type, void *data, kkp_object *owner);
+PyObject *kkp_borrowed(kkp_type *type, void *data, kkp_object *owner, int is_fixed);
 /// A copy of a structure; `owner` is whose memory its pointers lead into.
 PyObject *kkp_copied(kkp_call *c, kkp_type *type, const void *data, kkp_object *owner);
 PyObject *kkp_copies(kkp_call *c, kkp_type *type, const void *data, size_t count, kkp_object *owner);

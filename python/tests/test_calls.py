@@ -148,6 +148,15 @@ class Misuse(unittest.TestCase):
         field = c.kk_height_field_def(name="f", rows=10, columns=10, height=np.zeros(99))
         self.refuse(ValueError, "argument def has 99 numbers in height; 100", lambda: c.kk_spec_add_height_field(c.kk_spec_create(), field))
 
+    def test_what_calls_made_keeps_its_arrays(self) -> None:
+        command = c.kk_command_create(self.model)
+        self.refuse(AttributeError, "control of this kk_command is read-only", lambda: setattr(command, "control", np.zeros(3)))
+        sequence = c.kk_sequence_create(c.kk_sequence_def(model=self.model, count=1, width=self.nq, time=[0], value=list(np.asarray(c.kk_state_q(self.state)))))
+        player = c.kk_player_create(self.model, sequence)
+        self.refuse(ValueError, "pid has 1 items; 3 are wanted", lambda: setattr(player, "pid", [c.kk_pid()]))
+        player.pid = [c.kk_pid(kp=1)] * 3
+        self.assertEqual(len(player.pid or []), 3)
+
     def test_one_thread_at_a_time(self) -> None:
         inside, go_on = threading.Event(), threading.Event()
         command = c.kk_command_create(self.model)
@@ -224,6 +233,7 @@ class Misuse(unittest.TestCase):
         spec, _ = c.kk_load_file("a.xml", c.kk_load_options(file=[c.kk_file(path="a.xml", bytes=b"<mujoco/>")]))
         session = c.kk_session_create(spec)
         self.refuse(ReferenceError, "argument spec was freed", lambda: c.kk_spec_name(spec))
+        self.refuse(ValueError, "argument spec is read-only", lambda: c.kk_session_create(c.kk_session_spec(session)))
         model = c.kk_session_model(session)
         c.kk_session_step(session, 3)
         self.refuse(ReferenceError, "ask for it again", lambda: c.kk_model_nq(model))

@@ -237,6 +237,19 @@ class Batches(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, name):
                 setattr(batch, name, np.zeros((2, 2, 2, 57)))
 
+    def test_rollouts_are_steps(self) -> None:
+        a, b = self.model.batch(5, seed=1), self.model.batch(5, seed=1)
+        control = np.random.default_rng(0).uniform(-1, 1, (3, 8, 3))
+        q, v, sensors = a.rollout(control, 4, index=[4, 0, 2], sensors=True)
+        for t in range(8):
+            b.control[[4, 0, 2]] = control[:, t]
+            b.step(4, index=[4, 0, 2])
+            self.assertEqual(q[:, t].tobytes(), b.q[[4, 0, 2]].tobytes())
+            self.assertEqual(v[:, t].tobytes(), b.v[[4, 0, 2]].tobytes())
+            self.assertEqual(sensors[:, t].tobytes(), b.sensors[[4, 0, 2]].tobytes())
+        with self.assertRaisesRegex(ValueError, r"control is \(3, 8, 3\); \(5, steps, 3\)"):
+            a.rollout(control)
+
     def test_pickled_batches_go_on(self) -> None:
         batch = self.model.batch(4, seed=3)
         self.start(batch)

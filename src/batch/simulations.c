@@ -283,6 +283,9 @@ typedef struct job {
     const int32_t *index;
     int substeps;
     const kk_state *state;
+    int steps; ///< of a rollout, and its arrays
+    const double *control;
+    double *q, *v, *readings;
 } job;
 
 static int named(const job *j, int k) {
@@ -329,18 +332,13 @@ static void see_bodies(kk_simulations *s, hand *h, int i) {
     }
 }
 
-static kk_status see(kk_simulations *s, hand *h, int i, kk_error *error) {
-    if (s->def.poses) {
-        see_bodies(s, h, i);
-    }
-    if (!s->def.sensors || s->result[i].substeps == 0) {
-        return KK_OK;
-    }
+static kk_status read_sensors(kk_simulations *s, hand *h, int i, kk_error *error) {
     double *const readings = s->readings + (size_t)i * (size_t)s->model->nreading;
     return kk_simulator_read_sensors(h->simulator, s->state[i], s->def.seed + (uint64_t)i, readings, error);
 }
 
-static void step_one(const job *j, int i, hand *h) {
+/// So many steps of a simulation whose state is loaded; its row follows.
+static void take_substeps(const job *j, int i, hand *h, kk_error *why) {
     kk_simulations *s = j->s;
     const kk_model *m = s->model;
     const size_t at = (size_t)i;
@@ -348,21 +346,39 @@ static void step_one(const job *j, int i, hand *h) {
                             .tau = s->tau + at * (size_t)m->nv,
                             .wrench = kk_simulations_wrench(s) + at * (size_t)m->nbody};
     kk_simulation_result *r = &s->result[i];
-    kk_error why = {0};
-    *r = blank_result();
-    row_to_state(s, i, s->state[i]);
     for (int k = 0; k < j->substeps && r->status == KK_OK; k++) {
-        r->status = kk_step(m, s->state[i], h->simulator, &input, &why);
+        r->status = kk_step(m, s->state[i], h->simulator, &input, why);
         if (r->status == KK_OK) {
             note_step(&h->simulator->report, r);
         }
     }
     state_to_row(s, i, s->state[i]);
-    const kk_status seen = r->status ? KK_OK : see(s, h, i, &why);
-    r->status = r->status ? r->status : seen;
-    if (r->status != KK_OK) {
-        note_failure(h, i, &why);
+}
+
+static void begin_one(kk_simulations *s, int i) {
+    s->result[i] = blank_result();
+    row_to_state(s, i, s->state[i]);
+}
+
+static void end_one(const job *j, int i, hand *h, int senses, kk_error *why) {
+    kk_simulations *s = j->s;
+    kk_simulation_result *r = &s->result[i];
+    if (s->def.poses) {
+        see_bodies(s, h, i);
     }
+    if (senses && r->status == KK_OK && r->substeps > 0) {
+        r->status = read_sensors(s, h, i, why);
+    }
+    if (r->status != KK_OK) {
+        note_failure(h, i, why);
+    }
+}
+
+static void step_one(const job *j, int i, hand *h) {
+    kk_error why = {0};
+    begin_one(j->s, i);
+    take_substeps(j, i, h, &why);
+    end_one(j, i, h, j->s->def.sensors, &why);
 }
 
 static void step_share(void *context, int first, int end, int worker) {
@@ -405,6 +421,67 @@ kk_status kk_simulations_step(kk_simulations *simulations, const int32_t *index,
     }
     job j = {.s = s, .index = index, .substeps = substeps};
     share(s, count, step_share, &j);
+    return first_failure(s, error);
+}
+
+// ---- a rollout
+
+/// A row of the batch's array into row `at` of the caller's; nowhere for NULL.
+static void record(const double *array, int width, size_t i, double *to, size_t at) {
+    const size_t n = (size_t)width;
+    if (to && n > 0) {
+        memcpy(to + at * n, array + i * n, n * sizeof *to);
+    }
+}
+
+/// @param k  which of the simulations named
+static void roll_one(const job *j, int k, hand *h) {
+    kk_simulations *s = j->s;
+    const kk_model *m = s->model;
+    const int i = named(j, k), nu = m->nactuator;
+    kk_error why = {0};
+    begin_one(s, i);
+    for (int t = 0; t < j->steps; t++) {
+        const size_t at = (size_t)k * (size_t)j->steps + (size_t)t;
+        record(j->control, nu, at, s->control, (size_t)i);
+        take_substeps(j, i, h, &why);
+        if (j->readings && s->result[i].status == KK_OK && s->result[i].substeps > 0) {
+            s->result[i].status = read_sensors(s, h, i, &why);
+        }
+        record(s->q, m->nq, (size_t)i, j->q, at);
+        record(s->v, m->nv, (size_t)i, j->v, at);
+        record(s->readings, m->nreading, (size_t)i, j->readings, at);
+    }
+    end_one(j, i, h, s->def.sensors && !j->readings, &why);
+}
+
+static void roll_share(void *context, int first, int end, int worker) {
+    const job *j = context;
+    for (int k = first; k < end; k++) {
+        roll_one(j, k, &j->s->hand[worker]);
+    }
+}
+
+kk_status kk_simulations_rollout(kk_simulations *simulations, const int32_t *index, int count, int steps, int substeps,
+                                 const double *control, double *q, double *v, double *readings, kk_error *error) {
+    kk_simulations *s = simulations;
+    if (steps < 0 || substeps < 0 || (!control && s->model->nactuator > 0)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT,
+                             "a rollout takes 0 or more steps and substeps, and controls for each of its steps");
+    }
+    const kk_status status = check_index(s, index, count, error);
+    if (status != KK_OK) {
+        return status;
+    }
+    job j = {.s = s,
+             .index = index,
+             .substeps = substeps,
+             .steps = steps,
+             .control = control,
+             .q = q,
+             .v = v,
+             .readings = readings};
+    share(s, count, roll_share, &j);
     return first_failure(s, error);
 }
 

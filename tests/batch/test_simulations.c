@@ -159,6 +159,67 @@ KK_TEST(simulations_have_the_same_bits_for_any_number_of_workers) {
     }
 }
 
+// ---- rollouts
+
+enum { ROUNDS = 12, SUBSTEPS = 3, SOME = 5 };
+
+/// A rollout of some simulations against as many steps by hand; the same bits in every row.
+static void check_rollout(int workers, int fails) {
+    static const int32_t index[SOME] = {7, 0, 12, 3, 4};
+    backwards order = {.workers = workers};
+    const kk_simulations_def def = {.step.workers = {.count = workers, .run = run_backwards, .user = &order},
+                                    .seed = 2};
+    const kk_simulations_def by_hand = {.sensors = 1, .seed = 2};
+    stage s = yard();
+    kk_simulations *a = simulations_of(&s, MANY, &def), *b = simulations_of(&s, MANY, &by_hand);
+    enum { MOST = 32 };
+    const int nq = kk_model_nq(s.model), nv = kk_model_nv(s.model);
+    static double control[SOME * ROUNDS], q[SOME * ROUNDS * MOST], v[SOME * ROUNDS * MOST], readings[SOME * ROUNDS];
+    for (int k = 0; k < SOME * ROUNDS; k++) {
+        control[k] = control_of(k / ROUNDS, k % ROUNDS);
+    }
+    control[3 * ROUNDS + 5] = fails ? __builtin_nan("") : control[3 * ROUNDS + 5];
+    const kk_status status =
+        kk_simulations_rollout(a, index, SOME, ROUNDS, SUBSTEPS, control, q, v, readings, &s.error);
+    KK_CHECK_EQ_INT(status, fails ? KK_NOT_FINITE : KK_OK);
+    KK_CHECK(!fails || strncmp(s.error.text, "simulation 3: ", 14) == 0);
+    for (int t = 0; t < ROUNDS; t++) {
+        for (int k = 0; k < SOME; k++) {
+            kk_simulations_control(b)[index[k]] = control[k * ROUNDS + t];
+        }
+        kk_simulations_step(b, index, SOME, SUBSTEPS, NULL);
+        for (int k = 0; k < SOME && !(fails && t >= 5); k++) {
+            const int at = k * ROUNDS + t, i = index[k];
+            KK_CHECK_BYTES(q + at * nq, kk_simulations_q(b) + i * nq, (size_t)nq * sizeof *q);
+            KK_CHECK_BYTES(v + at * nv, kk_simulations_v(b) + i * nv, (size_t)nv * sizeof *v);
+            KK_CHECK_BITS(readings[at], kk_simulations_readings(b)[i]);
+        }
+    }
+    KK_CHECK_EQ_INT(kk_simulations_results(a)[3].substeps, fails ? 5 * SUBSTEPS : ROUNDS * SUBSTEPS);
+    KK_CHECK_BITS(q[(3 * ROUNDS + 5) * nq], fails ? q[(3 * ROUNDS + 4) * nq] : q[(3 * ROUNDS + 5) * nq]);
+    KK_CHECK(hash_of(&s, a, 12) == hash_of(&s, b, 12));
+    KK_CHECK_BITS(kk_simulations_time(a)[1], 0); // not named
+    kk_simulations_free(a);
+    kk_simulations_free(b);
+    stage_end(&s);
+}
+
+KK_TEST(simulations_roll_out_as_they_step) {
+    for (int workers = 1; workers <= 3; workers++) {
+        check_rollout(workers, 0);
+        check_rollout(workers, 1);
+    }
+    stage s = yard();
+    kk_simulations *many = simulations_of(&s, 2, NULL);
+    const double control[4] = {0};
+    KK_CHECK_EQ_INT(kk_simulations_rollout(many, NULL, 2, 2, 1, control, NULL, NULL, NULL, &s.error), KK_OK);
+    KK_CHECK_EQ_INT(kk_simulations_rollout(many, NULL, 2, 2, 1, NULL, NULL, NULL, NULL, &s.error), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_simulations_rollout(many, NULL, 2, -1, 1, control, NULL, NULL, NULL, &s.error),
+                    KK_INVALID_ARGUMENT);
+    kk_simulations_free(many);
+    stage_end(&s);
+}
+
 // ---- some of them
 
 KK_TEST(simulations_step_by_index) {
