@@ -411,10 +411,11 @@ class Maker:
             is_count = 2 # of several arrays: set by itself, and every array is checked against it
         if any(re.search(rf"\[(.* × )?{f.name}( × .*)?\]", x.doc) and "×" in x.doc for x in s.fields if x.stars == 1):
             is_count = 2
+        choices = len(self.i.enums[f.base]) if f.stars == 0 and f.base in self.i.enums and f.base != "kk_status" else 0
         needed = int(f"{s.name}.{f.name}" in REQUIRED or kind == "KKP_OBJECT" and "NULL" not in f.doc)
         doc = f.doc.replace("\\", "\\\\").replace('"', '\\"')
         return (f'    {{"{f.name}", {kind}, offsetof({s.c_type}, {f.name}), {count}, {type_}, {length}, {offset}, {is_size}, '
-                f'{width}, {is_count}, {needed}, "{doc}"}},')
+                f'{width}, {is_count}, {needed}, {choices}, "{doc}"}},')
 
     def make_types(self):
         names = list(self.objects) + list(self.structs)

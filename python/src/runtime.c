@@ -746,6 +746,22 @@ static int set_items(kkp_object *o, const kkp_field *f, PyObject *value) {
     return result;
 }
 
+/// A number, or one of the choices of an enum.
+static int set_number(kkp_object *o, const kkp_field *f, PyObject *value) {
+    char *place = place_of(o, f);
+    const int before = f->choices ? *(int *)(void *)place : 0;
+    if (set_scalar(place, f->kind, value, f->name) != 0) {
+        return -1;
+    }
+    const int now = f->choices ? *(int *)(void *)place : 0;
+    if (f->choices && (now < 0 || now >= f->choices)) {
+        *(int *)(void *)place = before;
+        PyErr_Format(PyExc_ValueError, "%s is %d; its choices have numbers from 0 to %d", f->name, now, f->choices - 1);
+        return -1;
+    }
+    return 0;
+}
+
 /// The spec that a definition is edited in; NULL: none.
 static kk_spec *spec_of(kkp_object *o) {
     for (kkp_object *up = o; up; up = up->owner) {
@@ -945,7 +961,7 @@ static int set_field(PyObject *self, PyObject *value, void *at) {
     case KKP_STRUCT:
         return f->count > 1 ? set_items(o, f, value) : set_struct(o, f, place_of(o, f), value);
     default:
-        return f->count > 1 ? set_items(o, f, value) : set_scalar(place_of(o, f), f->kind, value, f->name);
+        return f->count > 1 ? set_items(o, f, value) : set_number(o, f, value);
     }
 }
 

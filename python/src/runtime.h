@@ -63,6 +63,7 @@ typedef struct kkp_field {
     int width;             ///< doubles an item: 6 of wrenches
     int is_count;          ///< 1: says how long another field is, which sets it; 2: how long several are
     int is_needed;         ///< a call follows the pointer without asking
+    int choices;           ///< of an enum: how many, from 0; 0: a number
     const char *doc;
 } kkp_field;
 

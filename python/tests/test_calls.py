@@ -141,6 +141,11 @@ class Misuse(unittest.TestCase):
         assert again is not None
         self.assertEqual(again.name, "changed " * 4)
 
+    def test_choices_are_checked(self) -> None:
+        joint = c.kk_joint_def()
+        self.refuse(ValueError, "type is 57; its choices have numbers from 0 to 8", lambda: setattr(joint, "type", 57))
+        self.assertEqual(joint.type, c.KK_JOINT_HINGE)
+
     def test_counts_cannot_be_forged(self) -> None:
         mesh = c.kk_mesh_def(name="m", vertex=np.zeros((4, 3)), face=np.zeros((2, 3), np.int32))
         self.assertEqual((mesh.vertex_count, mesh.face_count), (4, 2))
