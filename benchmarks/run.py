@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Ours beside the peers, for `make bench`: dynamics, scenes, loading, collision, simbench, piles; `make bench ARGS="scenes"`
+"""Ours beside the peers, for `make bench`: dynamics, scenes, loading, collision, simbench, piles, batch, python; `make bench ARGS="scenes"`
 runs one of them.
 
 `--json FILE` gathers what all of them found, `--strict` fails when a bar is missed; other arguments go to the program and
 need its name before them: `ARGS="dynamics --robot arm7"`, `ARGS="scenes --scene anymal --stages"`.
 """
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -17,7 +18,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import build as peers  # noqa: E402
 import collision  # noqa: E402
 
-PROGRAMS = ("dynamics", "scenes", "loading", "collision", "simbench", "piles")
+PROGRAMS = ("dynamics", "scenes", "loading", "collision", "simbench", "piles", "batch", "python")
 WORK = ROOT / "build" / "bench"
 
 
@@ -42,6 +43,20 @@ def command_of(name):
     WORK.mkdir(parents=True, exist_ok=True)
     program = peers.build_scenes(name, worlds=name == "scenes")
     return [program, "--models", ROOT.parent / "shared" / "models", "--work", WORK]
+
+
+def measure_python(name, words):
+    """Programs in Python run in a virtual environment with our package and MuJoCo."""
+    sys.path.insert(0, str(ROOT / "python"))
+    import make
+    try:
+        make.check_python()
+        python = make.environment(sys.executable, ["numpy", "mujoco==4.0.*"])
+    except make.Missing as missing:
+        print(f"{name}: left out, no {missing}")
+        return 0
+    environment = {**os.environ, "PYTHONPATH": str(make.build(2))}
+    return subprocess.run([python, ROOT / "benchmarks" / f"{name}.py", *words], env=environment).returncode
 
 
 def draw_points():
@@ -128,6 +143,8 @@ def main():
         part.unlink(missing_ok=True)
         if name == "collision":
             failed |= collision.measure(["--json", str(part), *words])
+        elif name in ("batch", "python"):
+            failed |= measure_python(name, ["--json", str(part), *(w for w in words if name == "batch" or w != "--strict")])
         else:
             failed |= subprocess.run([*command_of(name), "--json", part, *words]).returncode
         if part.exists():

@@ -386,6 +386,11 @@ def step_guide(tally):
     tally.add_program("guide", [sys.executable, ROOT / "tests" / "guide" / "run.py", "--build", folder], show_all=True)
 
 
+def step_python(tally):
+    """the Python package: every public call, misuse, pickles, batches, environments where gymnasium is installed"""
+    tally.add_program("python", [sys.executable, ROOT / "python" / "make.py", "test", "--jobs", str(tally.jobs)], show_all=True)
+
+
 def step_symbols(tally):
     """the shared library exports only kk_*, imports nothing machine-dependent, has no writable globals"""
     if not shutil.which("nm"):

@@ -29,6 +29,7 @@
 #include <karakuri/sequence.h>
 #include <karakuri/shape.h>
 #include <karakuri/simulate.h>
+#include <karakuri/simulations.h>
 #include <karakuri/spec.h>
 #include <karakuri/stabilizer.h>
 #include <karakuri/state.h>

@@ -34,7 +34,7 @@ KK_API int kk_messages_count(const kk_messages *messages);
 KK_API kk_message kk_messages_get(const kk_messages *messages, int index);
 /// How many of a severity, with those that did not fit the list.
 KK_API int kk_messages_count_of(const kk_messages *messages, kk_severity severity);
-/// "note", "warning", "error".
+/// "note", "warning", "error"; "" for any other number.
 KK_API const char *kk_severity_name(kk_severity severity);
 
 // ---- loading

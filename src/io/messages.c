@@ -54,5 +54,5 @@ int kk_messages_count_of(const kk_messages *messages, kk_severity severity) {
 }
 
 const char *kk_severity_name(kk_severity severity) {
-    return kki_severity_name((kki_severity)severity);
+    return (unsigned)severity <= KK_SEVERITY_ERROR ? kki_severity_name((kki_severity)severity) : "";
 }

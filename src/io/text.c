@@ -40,5 +40,5 @@ kki_short_text kki_shorten(const char *text, size_t length) {
 }
 
 kki_short_text kki_shorten_string(const char *text) {
-    return kki_shorten(text, strlen(text));
+    return text ? kki_shorten(text, strlen(text)) : kki_shorten("", 0); // a spec under way may have items without names
 }

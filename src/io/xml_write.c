@@ -78,7 +78,7 @@ static const char *escape_of(char c) {
 }
 
 static void append_escaped(kki_xml_writer *w, const char *text) {
-    const size_t length = strlen(text);
+    const size_t length = text ? strlen(text) : 0; // a spec under way may have items without names
     if (kki_xml_legal_length(text, length) != length) {
         w->status = w->status ? w->status
                               : kki_error_set(&w->error, KK_INVALID_ARGUMENT,

@@ -21,6 +21,10 @@ static kk_status check(const kk_optimizer_def *def, kk_error *error) {
                              "optimizer: %d parameters and a population of %d; give 1 … 1000, and 0 or 2 … 100000",
                              def->n, def->population);
     }
+    if ((unsigned)def->type > KK_OPTIMIZE_GENETIC) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "optimizer: type %d is none of kk_optimizer_type",
+                             (int)def->type);
+    }
     for (int k = 0; k < def->n; k++) {
         const int is_bounded = def->lower && def->upper;
         if ((is_bounded && !(def->lower[k] < def->upper[k])) || (def->step && !(def->step[k] > 0)) ||

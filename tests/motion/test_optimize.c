@@ -181,3 +181,11 @@ KK_TEST(symmetric_eigen_rebuilds) {
         }
     }
 }
+
+KK_TEST(optimizer_refuses_a_type_that_is_none) {
+    kk_optimizer *optimizer = NULL;
+    kk_error error = {0};
+    const kk_optimizer_def def = {.type = (kk_optimizer_type)7, .n = 2};
+    KK_CHECK_EQ_INT(kk_optimizer_create(&def, NULL, &optimizer, &error), KK_INVALID_ARGUMENT);
+    KK_CHECK(optimizer == NULL);
+}

@@ -1,0 +1,197 @@
+"""Batches: many simulations of one model, stepped together."""
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import c
+from ._errors import Error
+from ._model import Array, Model, State, step_options
+
+
+def _result_type() -> np.dtype[Any]:
+    names, formats, offsets, size = c.layout("kk_simulation_result")
+    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": size})
+
+
+class Batch:
+    """n simulations of one model. Row i of every array is simulation i; arrays are views, so writing them drives and places simulations.
+
+    workers is a number of threads (all processors by default); results are the same bits for any number. sensors and poses say what is
+    filled in after a step. Other options are those of kk_step_options.
+    """
+
+    def __init__(self, model: Model, count: int, *, workers: int | None = None, sensors: bool = True, poses: bool = False,
+                 seed: int = 0, **options: Any) -> None:
+        threads = min(workers if workers is not None else len(os.sched_getaffinity(0)), count)
+        self.model, self.count = model, count
+        self._made = {"workers": workers, "sensors": sensors, "poses": poses, "seed": seed, **options}
+        definition = c.kk_simulations_def(sensors=int(sensors), poses=int(poses), seed=seed)
+        definition.step = step_options({**options, **({"workers": threads} if threads > 1 else {})})
+        self.raw = c.kk_simulations_create(model.raw, count, definition)
+        raw, n = self.raw, count
+        self._time, self._q, self._v = (np.asarray(f(raw)) for f in (c.kk_simulations_time, c.kk_simulations_q, c.kk_simulations_v))
+        self._act, self._control = np.asarray(c.kk_simulations_lag(raw)), np.asarray(c.kk_simulations_control(raw))
+        self._tau = np.asarray(c.kk_simulations_tau(raw))
+        self._wrench = np.asarray(c.kk_simulations_wrench(raw)).reshape(n, model.nbody, 6)
+        self.sensors: Array = np.asarray(c.kk_simulations_readings(raw))
+        self.poses: Array = np.asarray(c.kk_simulations_poses(raw)).reshape(n, model.nbody, 7)
+        self.velocities: Array = np.asarray(c.kk_simulations_velocities(raw)).reshape(n, model.nbody, 6)
+        self.results: NDArray[Any] = np.asarray(c.kk_simulations_results(raw)).reshape(-1).view(_result_type())
+
+    def __len__(self) -> int:
+        return self.count
+
+    def _set(self, name: str, array: Array, value: Any) -> None:
+        try:
+            array[...] = value
+        except (TypeError, ValueError) as wrong:
+            raise type(wrong)(f"{name} must be {array.shape} numbers: {wrong}") from None
+
+    @property
+    def time(self) -> Array:
+        return self._time
+
+    @time.setter
+    def time(self, value: Any) -> None:
+        self._set("time", self._time, value)
+
+    @property
+    def q(self) -> Array:
+        """[n, nq]"""
+        return self._q
+
+    @q.setter
+    def q(self, value: Any) -> None:
+        self._set("q", self._q, value)
+
+    @property
+    def v(self) -> Array:
+        """[n, nv]"""
+        return self._v
+
+    @v.setter
+    def v(self, value: Any) -> None:
+        self._set("v", self._v, value)
+
+    @property
+    def act(self) -> Array:
+        """[n, na]"""
+        return self._act
+
+    @act.setter
+    def act(self, value: Any) -> None:
+        self._set("act", self._act, value)
+
+    @property
+    def control(self) -> Array:
+        """[n, nu], kept from step to step."""
+        return self._control
+
+    @control.setter
+    def control(self, value: Any) -> None:
+        self._set("control", self._control, value)
+
+    @property
+    def tau(self) -> Array:
+        """[n, nv] further joint forces, kept from step to step."""
+        return self._tau
+
+    @tau.setter
+    def tau(self, value: Any) -> None:
+        self._set("tau", self._tau, value)
+
+    @property
+    def wrench(self) -> Array:
+        """[n, nbody, 6] moment and force on each body in its frame, kept from step to step."""
+        return self._wrench
+
+    @wrench.setter
+    def wrench(self, value: Any) -> None:
+        self._set("wrench", self._wrench, value)
+
+    def _index(self, index: Sequence[int] | NDArray[Any] | None) -> NDArray[np.int32] | None:
+        if index is None:
+            return None
+        array = np.asarray(index)
+        if array.dtype == np.bool_:
+            if array.shape != (self.count,):
+                raise ValueError(f"index has {array.shape} truths; {self.count} are wanted")
+            array = np.flatnonzero(array)
+        if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
+            raise TypeError("index must be a list of numbers of simulations, or their truths")
+        return np.ascontiguousarray(array, dtype=np.int32)
+
+    def step(self, substeps: int = 1, index: Sequence[int] | NDArray[Any] | None = None, *, check: bool = True) -> None:
+        """So many steps of all simulations, or of those named. All others go on where one fails; that is then raised, with the numbers of all
+        that failed in `.simulations`, unless check is False: `results["status"]` tells as well."""
+        try:
+            c.kk_simulations_step(self.raw, self._index(index), substeps)
+        except Error as error:
+            failed = np.flatnonzero(self.results["status"])
+            if check or not len(failed) or error.text.startswith("index"):
+                error.simulations = failed.tolist()  # type: ignore[attr-defined]
+                raise
+
+    def rollout(self, control: Any, substeps: int = 1, index: Sequence[int] | NDArray[Any] | None = None, *, sensors: bool = False,
+                check: bool = True) -> tuple[Array, ...]:
+        """Open loop: control is [n, steps, nu], each row held for so many substeps. Gives q [n, steps, nq], v [n, steps, nv] and, if asked for,
+        the sensors [n, steps, nsensordata] after each row."""
+        rows, model = self._index(index), self.model
+        n = self.count if rows is None else len(rows)
+        control = np.ascontiguousarray(control, np.float64)
+        if control.ndim != 3 or control.shape[0] != n or control.shape[2] != model.nu:
+            raise ValueError(f"control is {control.shape}; ({n}, steps, {model.nu}) is wanted")
+        steps = control.shape[1]
+        q, v, readings = (np.zeros((n, steps, width)) for width in (model.nq, model.nv, model.nsensordata))
+        try:
+            c.kk_simulations_rollout(self.raw, rows, steps, substeps, control, q, v, readings if sensors else None)
+        except Error as error:
+            failed = np.flatnonzero(self.results["status"])
+            if check or not len(failed) or error.text.startswith("index"):
+                error.simulations = failed.tolist()  # type: ignore[attr-defined]
+                raise
+        return (q, v, readings) if sensors else (q, v)
+
+    def reset(self, index: Sequence[int] | NDArray[Any] | None = None, state: State | None = None,
+              keyframe: str | int | None = None) -> None:
+        """Puts simulations at a state, a keyframe or the model's start; controls and forces become zero."""
+        if keyframe is not None:
+            if state is not None:
+                raise ValueError("state and keyframe are both given")
+            state = State(self.model).set_keyframe(keyframe)
+        c.kk_simulations_reset(self.raw, self._index(index), state.raw if state is not None else None)
+
+    def forward(self, index: Sequence[int] | NDArray[Any] | None = None) -> None:
+        """Fills poses and velocities from q and v as they are."""
+        c.kk_simulations_forward(self.raw, self._index(index))
+
+    def state(self, index: int) -> State:
+        """A simulation as a state, with all that its next step starts from."""
+        state = State(self.model)
+        c.kk_simulations_get_state(self.raw, index, state.raw)
+        return state
+
+    def set_state(self, index: int, state: State) -> None:
+        c.kk_simulations_set_state(self.raw, index, state.raw)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = [self.control.copy(), self.tau.copy(), self.wrench.copy(), [self.state(k).save() for k in range(self.count)]]
+        return _rebuilt, (self.model, self.count, self._made, kept)
+
+    def __repr__(self) -> str:
+        return f"<Batch of {self.count} of {self.model.name!r}>"
+
+
+def _rebuilt(model: Model, count: int, made: dict[str, Any], kept: list[Any]) -> Batch:
+    batch = Batch(model, count, **made)
+    batch.control, batch.tau, batch.wrench = kept[:3]
+    state = State(model)
+    for k, saved in enumerate(kept[3]):
+        state.restore(saved)
+        batch.set_state(k, state)
+    return batch
