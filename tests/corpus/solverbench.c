@@ -62,7 +62,7 @@ static outcome take(const method *m, corpus_case *c) {
         if (k == 0 || c->seconds < best.seconds) {
             best.seconds = c->seconds;
         }
-        best.residual = residual;
+        best.residual = residual < 1e300 ? residual : 1e300; // a NaN, too
         best.solved = residual <= c->p->tolerance;
         best.factorisations = stats.factorisations;
         sum += c->seconds;
