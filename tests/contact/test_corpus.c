@@ -21,11 +21,36 @@ typedef struct entry {
     int rows, blocks, bodies, solved;
 } entry;
 
+enum { FAMILY, NAME, SOURCE, ROWS, BLOCKS, BODIES, FACTORISATIONS, RESIDUAL, SOLVED, KINDS, FIELDS };
+
+static void copy_word(const char *from, char to[WORD]) {
+    snprintf(to, WORD, "%s", from);
+}
+
 static bool read_entry(FILE *manifest, entry *e) {
-    char line[LINE];
-    return fgets(line, sizeof line, manifest) &&
-           sscanf(line, "%63[^,],%63[^,],%*[^,],%d,%d,%d,%*d,%*[^,],%d", e->family, e->name, &e->rows, &e->blocks,
-                  &e->bodies, &e->solved) == 6;
+    char line[LINE], *field[FIELDS] = {0};
+    int count = 0;
+    if (!fgets(line, sizeof line, manifest)) {
+        return false;
+    }
+    for (char *at = line; at && count < FIELDS; count++) {
+        field[count] = at;
+        at = strchr(at, ',');
+        if (at) {
+            *at++ = 0;
+        }
+    }
+    if (count < FIELDS) {
+        KK_FAIL("a line of the manifest has %d fields", count);
+        return false;
+    }
+    copy_word(field[FAMILY], e->family);
+    copy_word(field[NAME], e->name);
+    e->rows = (int)strtol(field[ROWS], NULL, 10);
+    e->blocks = (int)strtol(field[BLOCKS], NULL, 10);
+    e->bodies = (int)strtol(field[BODIES], NULL, 10);
+    e->solved = (int)strtol(field[SOLVED], NULL, 10);
+    return true;
 }
 
 /// A family's file, read record by record.
@@ -144,35 +169,47 @@ KK_TEST(corpus_records_check_themselves) {
     free(bytes);
 }
 
+static double term(double x, bool sizes) {
+    return sizes ? fabs(x) : x;
+}
+
+/// y += Y λ, or u += Yᵀ y, of one tie and one of its bodies, whose rows begin at `row`. @param own  where the body's y begins
+static void multiply(const corpus_problem *p, const corpus_tie *t, int nv, const double *row, bool sizes, bool is_back,
+                     double *own, double *u) {
+    for (int r = t->row; r < t->row + t->nrow; r++, row += nv) {
+        for (int k = 0; k < nv; k++) {
+            own[k] += is_back ? 0 : term(row[k] * p->lambda[r], sizes);
+            u[r] += is_back ? term(row[k] * own[k], sizes) : 0;
+        }
+    }
+}
+
+static void multiply_all(const corpus_problem *p, bool sizes, bool is_back, double *y, double *u) {
+    for (int i = 0; i < p->ntie; i++) {
+        const corpus_tie *t = &p->tie[i];
+        const double *row = p->Y + t->first;
+        for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
+            double *own = y;
+            for (int b = 0; b < t->body[side]; b++) {
+                own += p->nv[b];
+            }
+            multiply(p, t, p->nv[t->body[side]], row, sizes, is_back, own, u);
+            row += t->nrow * p->nv[t->body[side]];
+        }
+    }
+}
+
 /// u = Yᵀ (y + Y λ) + bias + r λ by plain loops over bodies; or, with the sizes of all terms, what rounding is measured by.
 static void velocities(const corpus_problem *p, bool sizes, double *y, double *u) {
     corpus_bias(p, u);
     for (int k = 0; k < p->width; k++) {
-        y[k] = sizes ? fabs(p->free[k]) : p->free[k];
+        y[k] = term(p->free[k], sizes);
     }
     for (int r = 0; r < p->nrow; r++) {
-        const double gives = p->compliance[r] * p->lambda[r];
-        u[r] = sizes ? fabs(u[r]) + fabs(gives) : u[r] + gives;
+        u[r] = term(u[r], sizes) + term(p->compliance[r] * p->lambda[r], sizes);
     }
-    for (int pass = 0; pass < 2; pass++) { // first y += Y λ, then u
-        for (int i = 0; i < p->ntie; i++) {
-            const corpus_tie *t = &p->tie[i];
-            const double *row = p->Y + t->first;
-            for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
-                double *own = y;
-                for (int b = 0; b < t->body[side]; b++) {
-                    own += p->nv[b];
-                }
-                for (int r = t->row; r < t->row + t->nrow; r++) {
-                    for (int k = 0; k < p->nv[t->body[side]]; k++, row++) {
-                        const double push = *row * p->lambda[r], rate = *row * own[k];
-                        own[k] += pass > 0 ? 0 : sizes ? fabs(push) : push;
-                        u[r] += pass == 0 ? 0 : sizes ? fabs(rate) : rate;
-                    }
-                }
-            }
-        }
-    }
+    multiply_all(p, sizes, false, y, u);
+    multiply_all(p, sizes, true, y, u);
 }
 
 /// Both ways in which solvers take a problem say the same of its start, to rounding.

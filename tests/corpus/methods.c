@@ -259,8 +259,10 @@ static void walk_inside(dense_run *r, kki_solver_stats *stats) {
     kki_iterate *inside = &r->w->iterate[KKI_IT_PATH];
     bool goes_on = true;
     kki_interior_begin(&walk, r->s, r->w, inside);
-    for (double share = 1e-6; share >= 1e-10 && goes_on && !is_solved(r); share *= 1e-2) {
+    double share = 1e-6;
+    for (int k = 0; k < 3 && goes_on && !is_solved(r); k++) {
         goes_on = kki_interior_walk(&walk, MOST_STEPS, share, stats);
+        share *= 1e-2;
         newton_from(r, inside, (kki_newton_options){.limit = 6, .careful = true});
     }
 }
