@@ -92,7 +92,8 @@ static int run_throw(int argc, char **argv) {
     if (argc < 4) {
         return 2;
     }
-    const int code = throw_model(&t, argv[0], atof(argv[1]), (uint64_t)atoll(argv[2]), atoi(argv[3]));
+    const int code =
+        throw_model(&t, argv[0], strtod(argv[1], NULL), strtoull(argv[2], NULL, 10), (int)strtol(argv[3], NULL, 10));
     kk_simulator_free(t.simulator);
     kk_state_free(t.state);
     kk_model_free(t.model);

@@ -290,12 +290,21 @@ def lot(entry):
     return zlib.crc32(entry["name"].encode())
 
 
-def choose_family(entries, count):
-    """Round the scenes, of each the rarest signature, hardest first."""
+def read_rare():
+    """Names of problems that few of our methods solve, found by solverbench among all candidates."""
+    path = CORPUS / "rare.txt"
+    return set(path.read_text().split()) if path.exists() else set()
+
+
+def choose_family(entries, count, rare):
+    """What is rare; then round the scenes, of each the rarest signature, hardest first."""
     scenes = collections.defaultdict(list)
+    chosen = [e for e in entries if f"{e['family']}/{e['name']}" in rare and e["size"] <= MOST_OF_ONE]
     for entry in entries:
-        scenes[scene_of(entry)].append(entry)
-    chosen, used, large, unsolved = [], 0, 0, 0
+        if entry not in chosen:
+            scenes[scene_of(entry)].append(entry)
+    count += len(chosen)
+    used = large = unsolved = 0
     signatures, levels = collections.Counter(), collections.Counter()
     while len(chosen) < count and any(scenes.values()):
         for scene in sorted(scenes):
@@ -326,12 +335,12 @@ def solve():
 
 
 def choose(folder):
-    entries = read_index(folder)
+    entries, rare = read_index(folder), read_rare()
     rows = []
     for old in CORPUS.glob("*.bin"):
         old.unlink()
     for family, count in SIZES.items():
-        chosen = choose_family([e for e in entries if e["family"] == family], count)
+        chosen = choose_family([e for e in entries if e["family"] == family], count, rare)
         with open(CORPUS / f"{family}.bin", "wb") as out:
             for entry in chosen:
                 with open(entry["file"], "rb") as records:

@@ -154,8 +154,11 @@ static bool end_dense(corpus_case *c, dense_run *r) {
     return true;
 }
 
+/// Share of the tolerance at which a method ends: the judge's sums are other ones, and impulses that are large round.
+static const double ENOUGH = 0.5;
+
 static bool is_solved(const dense_run *r) {
-    return r->best->residual <= r->options.tolerance;
+    return r->best->residual <= ENOUGH * r->options.tolerance;
 }
 
 static void keep(dense_run *r) {
@@ -256,8 +259,10 @@ static void walk_inside(dense_run *r, kki_solver_stats *stats) {
     kki_iterate *inside = &r->w->iterate[KKI_IT_PATH];
     bool goes_on = true;
     kki_interior_begin(&walk, r->s, r->w, inside);
-    for (double share = 1e-6; share >= 1e-10 && goes_on && !is_solved(r); share *= 1e-2) {
+    double share = 1e-6;
+    for (int k = 0; k < 3 && goes_on && !is_solved(r); k++) {
         goes_on = kki_interior_walk(&walk, MOST_STEPS, share, stats);
+        share *= 1e-2;
         newton_from(r, inside, (kki_newton_options){.limit = 6, .careful = true});
     }
 }
@@ -403,7 +408,7 @@ static bool end_sparse(corpus_case *c, sparse_run *r) {
 }
 
 static bool is_done(const sparse_run *r) {
-    return r->best->residual <= r->options.tolerance;
+    return r->best->residual <= ENOUGH * r->options.tolerance;
 }
 
 static bool has_order(corpus_case *c, sparse_run *r) {
@@ -549,7 +554,7 @@ static void flow_with_newton(corpus_case *c, dense_run *r, kki_solver_stats *sta
                 tried = f.now->residual;
                 polish(r, f.now);
             }
-            if (f.now->residual <= r->options.tolerance && !is_solved(r)) {
+            if (f.now->residual <= ENOUGH * r->options.tolerance && !is_solved(r)) {
                 memcpy(r->now->lambda, f.now->lambda, (size_t)r->s->nrow * sizeof(double));
                 kki_system_judge(r->s, r->now);
                 keep(r);
@@ -672,6 +677,10 @@ static bool run_two_interior(corpus_case *c, kki_solver_stats *stats) {
     return run_few(c, stats, WITH_SWEEPS | WITH_INTERIOR);
 }
 
+static bool run_two_both(corpus_case *c, kki_solver_stats *stats) {
+    return run_few(c, stats, WITH_SWEEPS | WITH_PATH | WITH_CONVEX);
+}
+
 // clang-format off
 const method methods[] = {
     {"engine", "the solver of today as a whole", run_engine, METHOD_LADDER, 0},
@@ -683,6 +692,7 @@ const method methods[] = {
     {"two+path", "the same, with the path before the continuation", run_two_path, METHOD_LADDER, 0},
     {"two+convex", "the same, with the convex problem there", run_two_convex, METHOD_LADDER, 0},
     {"two+interior", "the same, with the interior point there", run_two_interior, METHOD_LADDER, 0},
+    {"two+both", "the same, with path and convex problem there", run_two_both, METHOD_LADDER, 0},
     {"no sweeps", "the engine without this rung", run_engine, METHOD_WITHOUT, SWEEPS},
     {"no newton", "", run_engine, METHOD_WITHOUT, NEWTON},
     {"no path", "", run_engine, METHOD_WITHOUT, PATH},

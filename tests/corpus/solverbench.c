@@ -62,7 +62,7 @@ static outcome take(const method *m, corpus_case *c) {
         if (k == 0 || c->seconds < best.seconds) {
             best.seconds = c->seconds;
         }
-        best.residual = residual;
+        best.residual = residual < 1e300 ? residual : 1e300; // a NaN, too
         best.solved = residual <= c->p->tolerance;
         best.factorisations = stats.factorisations;
         sum += c->seconds;
@@ -228,10 +228,30 @@ static const row *find(const char *name) {
     return NULL;
 }
 
+/// What follows a key in a line, up to the next quote or the line's end.
+static const char *value_of(const char *line, const char *key, char word[WORD]) {
+    const char *at = strstr(line, key);
+    word[0] = 0;
+    if (at) {
+        at += strlen(key);
+        snprintf(word, WORD, "%.*s", (int)strcspn(at, "\",}"), at);
+    }
+    return word;
+}
+
+static old_result parse_line(const char *line) {
+    old_result r;
+    char number[WORD];
+    value_of(line, "\"problem\": \"", r.problem);
+    value_of(line, "\"method\": \"", r.method);
+    r.solved = strtol(value_of(line, "\"solved\": ", number), NULL, 10) == 1;
+    r.seconds = strtod(value_of(line, "\"seconds\": ", number), NULL);
+    return r;
+}
+
 static int compare(const char *path) {
     FILE *file = fopen(path, "r");
     char line[1024];
-    old_result old;
     int both = 0, gone = 0;
     double logs = 0;
     if (!file) {
@@ -239,12 +259,8 @@ static int compare(const char *path) {
         return 3;
     }
     while (fgets(line, sizeof line, file)) {
-        if (sscanf(line, "{\"problem\": \"%143[^\"]\", \"method\": \"%143[^\"]\", \"solved\": %d, \"seconds\": %lf",
-                   old.problem, old.method, &old.solved, &old.seconds) != 4 ||
-            strcmp(old.method, "engine") != 0 || !old.solved) {
-            continue;
-        }
-        const row *now = find(old.problem);
+        const old_result old = parse_line(line);
+        const row *now = strcmp(old.method, "engine") == 0 && old.solved ? find(old.problem) : NULL;
         if (now && now->of[0].solved) {
             both++;
             logs += kk_log((now->of[0].seconds + TICK) / (old.seconds + TICK));
@@ -278,6 +294,11 @@ static bool any_wanted(void) {
     return false;
 }
 
+static int count_of(const char *word) {
+    const long n = strtol(word, NULL, 10);
+    return n > 0 ? (int)n : 1;
+}
+
 /// The first word that is no option, or −1 after a word about what is wrong.
 static int parse(int argc, char **argv) {
     int i = 1;
@@ -288,9 +309,9 @@ static int parse(int argc, char **argv) {
         } else if (strcmp(argv[i], "--compare") == 0) {
             my.compare = argv[i + 1];
         } else if (strcmp(argv[i], "--repeats") == 0) {
-            my.repeats = atoi(argv[i + 1]);
+            my.repeats = count_of(argv[i + 1]);
         } else if (strcmp(argv[i], "--every") == 0) {
-            my.every = atoi(argv[i + 1]) > 0 ? atoi(argv[i + 1]) : 1;
+            my.every = count_of(argv[i + 1]);
         } else if (strcmp(argv[i], "--family") == 0) {
             my.family = argv[i + 1];
         } else if (strcmp(argv[i], "--method") == 0 && m >= 0) {
