@@ -196,6 +196,12 @@ static kk_status prove(const kk_model *m, kk_simulator *s, const kk_state *state
     return KK_OK;
 }
 
+static kk_status tell_gain(double energy, kk_error *error) {
+    char number[KK_NUMBER_TEXT_SIZE];
+    kk_number_format(energy, number);
+    return kki_error_set(error, KK_NOT_CONVERGED, "move: %s J come from nowhere; a shorter time step helps", number);
+}
+
 /// How often the mean velocity of a rough step is corrected; each time what is off becomes smaller by a factor of the order of the turn in a step.
 enum { MOST_CORRECTIONS = 2 };
 
@@ -218,9 +224,7 @@ static kk_status audit(const kk_model *m, kk_simulator *s, const kk_state *state
         kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_ENERGY, KK_STAGE_MOVE, NULL, s->report.audit.error);
         return KK_OK;
     }
-    char number[KK_NUMBER_TEXT_SIZE];
-    kk_number_format(s->report.audit.error, number);
-    return kki_error_set(error, KK_NOT_CONVERGED, "move: %s J come from nowhere; a shorter time step helps", number);
+    return tell_gain(s->report.audit.error, error);
 }
 
 /// Whether the state has room for what is to be written into it; kk_step makes it otherwise, outside the step, and repeats the step.
@@ -438,6 +442,19 @@ static kki_looks look_of(const kk_simulator *s, int looked_at) {
     return s->options.discrete ? KKI_LOOKS_NOWHERE : looked_at >= MOST_LOOKS ? KKI_STRIKES : KKI_LOOKS_AHEAD;
 }
 
+/// What each part may gain must not add up to more than a step may.
+static kk_status audit_parts(kk_simulator *s, kk_error *error) {
+    const kk_audit *a = &s->report.audit;
+    if (!(a->error > KKI_MOST_GAIN * a->scale)) {
+        return KK_OK;
+    }
+    if (s->degrades) {
+        kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_ENERGY, KK_STAGE_MOVE, NULL, a->error);
+        return KK_OK;
+    }
+    return tell_gain(a->error, error);
+}
+
 /// A step in parts, on a copy of the state: from meeting to meeting of fast bodies, and none longer than `longest`.
 /// @param meets  whether the first meeting is known
 static kk_status step_in_parts(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
@@ -462,6 +479,7 @@ static kk_status step_in_parts(const kk_model *m, kk_simulator *s, kk_state *sta
         parts++;
     }
     s->report.parts = parts;
+    status = status ? status : audit_parts(s, error);
     const kki_warm_list list = kki_state_list(s->trial);
     status = status ? status : find_room_in(s, state, kki_warm_words(&list));
     if (status == KK_OK) {

@@ -315,8 +315,8 @@ static kk_status follow(walker *w, double time, bool has_force, kk_stabilizer_ou
 
 // ---- what is measured
 
-/// The ZMP by inverse dynamics of the step from (q, v): the middle is h/2 further, the base's velocity staying what it is in the world;
-/// there the mean acceleration of the step holds (docs/maths/step.md, Forces that can be read).
+/// The ZMP by inverse dynamics of the step from (q, v): the middle is h/2 further, the base's velocity staying what it is in the world; there the mean acceleration of
+/// the step holds, with Coriolis forces of the velocity that the simulator tells (docs/maths/step.md, Forces that can be read).
 static kk_vec3 inverse_zmp(walker *w) {
     const kk_model *m = w->model;
     const kk_joint_info base = kk_model_joint(m, 1);
@@ -334,11 +334,11 @@ static kk_vec3 inverse_zmp(walker *w) {
     const kk_quat half = kk_quat_exp(kk_vec3_scale(spin, 0.5 * h));
     const kk_vec3 way = kk_vec3_scale(kk_mat3_mul_vec(kk_quat_to_mat3(turn), speed), 0.5 * h);
     const kk_quat next = kk_quat_normalize(kk_quat_mul(turn, half));
-    const kk_vec3 turned = kk_mat3_tmul_vec(kk_quat_to_mat3(half), speed), across = kk_vec3_cross(spin, turned);
     x[0] = next.w, x[1] = next.x, x[2] = next.y, x[3] = next.z;
+    memcpy(v, kk_simulator_velocity(w->simulator), (size_t)w->nv * sizeof *v);
+    const kk_vec3 across = kk_vec3_cross(kk_vec3_make(u[0], u[1], u[2]), kk_vec3_make(u[3], u[4], u[5]));
     for (int k = 0; k < 3; k++) {
         x[4 + k] += kk_vec3_get(way, k);
-        u[3 + k] = kk_vec3_get(turned, k);
         w->a[base.v_index + 3 + k] -= kk_vec3_get(across, k);
     }
     kk_inverse_dynamics(m, w->data, q, v, w->a, w->tau);
