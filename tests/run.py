@@ -277,7 +277,6 @@ OPEN = {
         "arm of seven hinges: |dE| / Kmax, 10 ms",
         "chain of twelve ball joints: |dE| / Kmax, 1 ms",
         "chain of twelve ball joints: |dE| / Kmax, 10 ms",
-        "double pendulum: |dE| / Kmax, 10 ms",
     },
     34: {
         "humanoid36: and in all of a throw, of Kmax and work",

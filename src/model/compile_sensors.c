@@ -49,7 +49,8 @@ static kk_status find_frame(kki_item item, const kk_model *m, const kk_sensor_de
     return kki_find_frame_or_body(item, m, def->reference, &s->reference, &s->reference_is_body, error);
 }
 
-static kk_status find_side(kki_item item, const kk_model *m, int side, const char *name, int32_t *id, kk_error *error) {
+static kk_status find_side(kki_item item, const kk_model *m, kk_sensor_side side, const char *name, int32_t *id,
+                           kk_error *error) {
     if (side == KK_SIDE_ANY) {
         return KK_OK;
     }
