@@ -225,6 +225,18 @@ static kki_value compare(kki_operator c, const kki_value *a, const kki_value *b)
     }
 }
 
+/// A fault about any value, which is written as Python would.
+static kki_value fault_about(kki_pool *pool, const kki_value *v, const char *before, const char *after) {
+    char buffer[KK_NUMBER_TEXT_SIZE + 2];
+    const kki_value plain = kki_value_written(pool, v);
+    size_t length;
+    if (plain.kind == KKI_VALUE_FAULT) {
+        return plain;
+    }
+    const char *text = kki_value_to_text(&plain, buffer, &length);
+    return kki_value_fault(pool, KK_INVALID_ARGUMENT, before, text, length, after);
+}
+
 static kki_value apply_unary(kki_pool *pool, kki_operator c, const kki_value *a) {
     if (a->kind == KKI_VALUE_FAULT) {
         return *a;
@@ -233,8 +245,7 @@ static kki_value apply_unary(kki_pool *pool, kki_operator c, const kki_value *a)
         return kki_value_truth(!kki_value_is_true(a));
     }
     if (!is_number(a)) {
-        return kki_value_fault(pool, KK_INVALID_ARGUMENT, "a sign before the text ", a->text, a->length,
-                               "; only numbers have one");
+        return fault_about(pool, a, "a sign before the text ", "; only numbers have one");
     }
     if (c == KKI_KEEP) {
         return is_whole(a) ? kki_value_whole(a->integer) : *a;
@@ -261,12 +272,7 @@ static kki_value apply_to_sequences(kki_pool *pool, kki_operator c, const kki_va
     if (c == KKI_MODULO && a->kind == KKI_VALUE_TEXT) {
         return kki_value_format(pool, a, b);
     }
-    char buffer[KK_NUMBER_TEXT_SIZE + 2];
-    const kki_value plain = kki_value_written(pool, is_number(a) ? b : a);
-    size_t length;
-    const char *text = kki_value_to_text(&plain, buffer, &length);
-    return kki_value_fault(pool, KK_INVALID_ARGUMENT, "arithmetic with the text ", text, length,
-                           "; only numbers can be computed with");
+    return fault_about(pool, is_number(a) ? b : a, "arithmetic with the text ", "; only numbers can be computed with");
 }
 
 static kki_value ask(kki_pool *pool, kki_operator c, const kki_value *a, const kki_value *b) {
@@ -391,9 +397,7 @@ static kki_value call_ceil(kki_pool *pool, const kki_value *v, int count) {
 /// A number, or the number that a text holds.
 static kki_value number_of(kki_pool *pool, const kki_value *v) {
     const kki_value n = v->kind == KKI_VALUE_TEXT ? kki_value_from_text(v->text, v->length) : *v;
-    return is_number(&n) ? n
-                         : kki_value_fault(pool, KK_INVALID_ARGUMENT, "the text ", v->text, v->length,
-                                           " is not a number; write one");
+    return is_number(&n) ? n : fault_about(pool, v, "the text ", " is not a number; write one");
 }
 
 static kki_value call_int(kki_pool *pool, const kki_value *v, int count) {
@@ -468,7 +472,8 @@ static kki_value call_range(kki_pool *pool, const kki_value *v, int count) {
     const int64_t span = step > 0 ? end - first : first - end, stride = step > 0 ? step : -step;
     const int64_t n = are_whole && span > 0 ? (span + stride - 1) / stride : 0;
     if (!are_whole || n > MOST) {
-        return kki_value_error(KK_INVALID_ARGUMENT, "range takes whole numbers and gives at most 100000; check the call");
+        return kki_value_error(KK_INVALID_ARGUMENT,
+                               "range takes whole numbers and gives at most 100000; check the call");
     }
     kki_value *item = kki_pool_take(pool, ((size_t)n + 1) * sizeof *item);
     for (int64_t i = 0; item && i < n; i++) {

@@ -432,7 +432,7 @@ void kki_mjcf_muscle_dynamics(const kki_mjcf_at *at, const char *attribute, kk_a
 /// Behind its actuator: what of it has to be found once the model can be computed with.
 void kki_mjcf_note_muscle(const kki_mjcf_at *at, int actuator);
 /// Finds it: length ranges, then forces. @param q [nq] reference pose
-void kki_mjcf_tune_muscles(kki_mjcf *m, const kk_model *model, kk_data *data, const double *q, const double *inverse);
+void kki_mjcf_tune_muscles(kki_mjcf *m, const kk_model *model, kk_data *data, const double *q);
 void kki_mjcf_sensor(kki_mjcf *m, int32_t section);
 /// MJCF's word for a sensor and the attribute that names its target (NULL: none); NULL: MJCF has none.
 const char *kki_mjcf_sensor_word(kk_sensor_type type, const char **target);

@@ -3,6 +3,8 @@
 /// The peak force of a muscle that gives none is scale/|M⁻¹ J|, with the inertia and the moment arms of the reference pose. The length range of one that gives
 /// none is what its transmission can reach: MuJoCo lets a damped simulation be drawn to both ends; here the length follows its gradient from the reference
 /// pose, within the limits of joints, until nothing moves any more. (MuJoCo's own result is good to some 5 %, see tolrange.)
+#include <string.h>
+
 #include "base/allocator.h"
 #include "io/mjcf.h"
 #include "model/item.h"
@@ -116,8 +118,8 @@ typedef struct reach {
     const kk_actuator_def *def;
     int tendon, v_index, q_index; ///< −1: it is not one
     int nq, nv;
-    const double *inverse; ///< [nv × nv] of M at the reference pose
     double *q, *trial, *moment, *step;
+    double *still, *rest, *acceleration; ///< [nv] zeros; accelerations without and with the muscle, from rest
 } reach;
 
 /// Length at a pose, and its gradient.
@@ -205,6 +207,18 @@ static bool find_end(reach *r, const double *from, double sign, double *end) {
     return best == best && __builtin_fabs(best) < FARTHEST;
 }
 
+/// Both ends; of a joint they are those of its limits, whatever the others do.
+static bool find_ends(reach *r, const double *q, double range[2]) {
+    if (r->tendon >= 0) {
+        return find_end(r, q, -1, &range[0]) && find_end(r, q, 1, &range[1]) && range[0] < range[1];
+    }
+    const kk_dof_def dof = kk_model_dof(r->model, r->v_index);
+    const double a = r->def->gear * dof.lower, b = r->def->gear * dof.upper;
+    range[0] = a < b ? a : b;
+    range[1] = a < b ? b : a;
+    return range[0] > -FARTHEST && range[1] < FARTHEST && range[0] < range[1];
+}
+
 static bool limits_of(const kki_mjcf *m, const reach *r, double range[2]) {
     if (r->tendon >= 0) {
         const kk_tendon_def *t = kk_spec_tendon_const(m->loader->spec, r->tendon);
@@ -223,7 +237,7 @@ static void find_range(kki_mjcf *m, reach *r, const double *q, const kki_mjcf_mu
     double range[2];
     kki_mjcf_enter(m, muscle->node);
     const bool is_limit = m->set.uses_limits && limits_of(m, r, range);
-    if (!is_limit && !(find_end(r, q, -1, &range[0]) && find_end(r, q, 1, &range[1]) && range[0] < range[1])) {
+    if (!is_limit && !find_ends(r, q, range)) {
         kki_mjcf_report(m, KKI_WARNING, KK_OK, muscle->node, NULL,
                         "the length of the muscle's transmission has no range; give its joints limits, or write "
                         "lengthrange=\"...\" (0 1 is used)");
@@ -241,12 +255,10 @@ static void find_force(kki_mjcf *m, reach *r, const double *q, const kki_mjcf_mu
     kk_muscle_def *def = &kk_spec_actuator(m->loader->spec, muscle->actuator)->muscle;
     double square = 0;
     length_at(r, q, r->moment);
+    kk_forward_dynamics(r->model, r->data, q, r->still, r->moment, r->acceleration);
     for (int i = 0; i < r->nv; i++) {
-        double sum = 0;
-        for (int k = 0; k < r->nv; k++) {
-            sum += r->inverse[(size_t)i * (size_t)r->nv + (size_t)k] * r->moment[k];
-        }
-        square += sum * sum;
+        const double own = r->acceleration[i] - r->rest[i];
+        square += own * own;
     }
     const double acceleration = kk_sqrt(square);
     def->force = muscle->scale / (acceleration > 1e-15 ? acceleration : 1e-15);
@@ -265,19 +277,24 @@ static bool begin_reach(const kki_mjcf *m, const kki_mjcf_muscle *muscle, reach 
     return r->tendon >= 0 || r->v_index >= 0;
 }
 
-void kki_mjcf_tune_muscles(kki_mjcf *m, const kk_model *model, kk_data *data, const double *q, const double *inverse) {
+void kki_mjcf_tune_muscles(kki_mjcf *m, const kk_model *model, kk_data *data, const double *q) {
     const kk_allocator *a = &m->loader->allocator;
-    const size_t nq = (size_t)kk_model_nq(model), nv = (size_t)kk_model_nv(model), room = 2 * nq + 2 * nv;
+    const size_t nq = (size_t)kk_model_nq(model), nv = (size_t)kk_model_nv(model), room = 2 * nq + 5 * nv;
     double *scratch = m->muscle_count > 0 ? kki_allocate_array(a, room, sizeof *scratch) : NULL;
     if (!scratch) {
         kki_mjcf_stop(m, m->muscle_count > 0 ? KK_OUT_OF_MEMORY : KK_OK);
         return;
     }
-    reach r = {.model = model, .data = data, .inverse = inverse, .nq = (int)nq, .nv = (int)nv};
+    reach r = {.model = model, .data = data, .nq = (int)nq, .nv = (int)nv};
     r.q = scratch;
     r.trial = r.q + nq;
     r.moment = r.trial + nq;
     r.step = r.moment + nv;
+    r.still = r.step + nv;
+    r.rest = r.still + nv;
+    r.acceleration = r.rest + nv;
+    memset(r.still, 0, nv * sizeof *r.still);
+    kk_forward_dynamics(model, data, q, r.still, r.still, r.rest);
     for (int i = 0; i < m->muscle_count; i++) {
         const kki_mjcf_muscle *muscle = &m->muscle[i];
         if (!begin_reach(m, muscle, &r)) {

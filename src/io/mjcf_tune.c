@@ -11,8 +11,6 @@ typedef struct tuner {
     kk_model *model;
     kk_data *data;
     double *q, *inertia, *compliance; ///< [nq], and [nv] the diagonals of M and of its inverse
-    double *inverse;                  ///< [nv × nv] of M, where there are muscles
-    size_t square;                    ///< numbers in it
     int nq, nv;
 } tuner;
 
@@ -32,24 +30,21 @@ static kk_status prepare(tuner *t, kk_error *error) {
     const kk_allocator *a = &t->m->loader->allocator;
     kk_status status = kk_model_compile(t->m->loader->spec, a, &t->model, error);
     status = status                   ? status
-             : t->m->muscle_count > 0 ? kk_data_create_with_matrices(t->model, a, &t->data)
+             : t->m->muscle_count > 0 ? kki_data_create_without(t->model, 0, a, &t->data)
                                       : kki_data_create_for_poses(t->model, a, &t->data);
     if (status != KK_OK) {
         return status;
     }
     t->nq = kk_model_nq(t->model);
     t->nv = kk_model_nv(t->model);
-    t->square = t->m->muscle_count > 0 ? (size_t)t->nv * (size_t)t->nv : 0;
     t->q = kki_allocate_array(a, (size_t)t->nq, sizeof *t->q);
     t->inertia = kki_allocate_array(a, (size_t)t->nv, sizeof *t->inertia);
     t->compliance = kki_allocate_array(a, (size_t)t->nv, sizeof *t->compliance);
-    t->inverse = kki_allocate_array(a, t->square, sizeof *t->inverse);
-    if (!t->q || !t->inertia || !t->compliance || !t->inverse) {
+    if (!t->q || !t->inertia || !t->compliance) {
         return KK_OUT_OF_MEMORY;
     }
     kk_model_start(t->model, t->q);
-    status = kki_inertia_diagonals(t->model, t->data, t->q, a, t->inertia, t->compliance);
-    return status || t->square == 0 ? status : kk_inertia_matrix_inverse(t->model, t->data, t->q, t->inverse);
+    return kki_inertia_diagonals(t->model, t->data, t->q, a, t->inertia, t->compliance);
 }
 
 /// The inertia that a transmission feels: the inverses of its joints' add up, times the squares of their leverage.
@@ -165,7 +160,7 @@ void kki_mjcf_tune(kki_mjcf *m) {
         tune_servos(&t);
         tune_joints(&t);
         tune_held(&t);
-        kki_mjcf_tune_muscles(m, t.model, t.data, t.q, t.inverse);
+        kki_mjcf_tune_muscles(m, t.model, t.data, t.q);
         tune_tendons(&t);
     } else if (status == KK_OUT_OF_MEMORY) {
         kki_mjcf_stop(m, status);
@@ -176,7 +171,6 @@ void kki_mjcf_tune(kki_mjcf *m) {
                         "model cannot be compiled: %s",
                         error.text);
     }
-    kki_release_array(a, t.inverse, t.square, sizeof *t.inverse);
     kki_release_array(a, t.compliance, (size_t)t.nv, sizeof *t.compliance);
     kki_release_array(a, t.inertia, (size_t)t.nv, sizeof *t.inertia);
     kki_release_array(a, t.q, (size_t)t.nq, sizeof *t.q);

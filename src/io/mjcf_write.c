@@ -399,11 +399,14 @@ static void write_assets(kki_mjcf_output *o) {
     for (int i = 0; i < kk_spec_look_count(o->spec); i++) {
         const kk_look_def *look = kk_spec_look_const(o->spec, i);
         const bool has_texture = look->texture && look->texture[0];
+        char path[KKI_PATH_SIZE];
+        const bool is_whole = has_texture && kki_path_is_absolute(look->texture) && o->options->directory &&
+                              kki_path_from(o->options->directory, look->texture, path);
         if (has_texture) {
             kki_xml_open(w, "texture");
             kki_mjcf_put_word(w, "name", "texture", i);
             kki_xml_put(w, "type", "2d");
-            kki_xml_put(w, "file", look->texture);
+            kki_xml_put(w, "file", is_whole ? path : look->texture);
             kki_xml_close(w, "texture");
         }
         kki_xml_open(w, "material");

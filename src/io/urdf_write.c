@@ -171,7 +171,8 @@ static double short_float(float value) {
     return (double)value;
 }
 
-static void write_look(kki_xml_writer *w, const kk_look_def *look, int id) {
+static void write_look(kki_xml_writer *w, const char *directory, const kk_look_def *look, int id) {
+    char path[KKI_PATH_SIZE];
     char made[KKI_ITEM_NAME_SIZE];
     double rgba[4];
     kki_print(made, sizeof made, "look_%d", id);
@@ -185,7 +186,9 @@ static void write_look(kki_xml_writer *w, const kk_look_def *look, int id) {
     kki_xml_close(w, "color");
     if (look->texture && look->texture[0]) {
         kki_xml_open(w, "texture");
-        kki_xml_put(w, "filename", look->texture);
+        const bool is_whole =
+            directory && kki_path_is_absolute(look->texture) && kki_path_from(directory, look->texture, path);
+        kki_xml_put(w, "filename", is_whole ? path : look->texture);
         kki_xml_close(w, "texture");
     }
     kki_xml_close(w, "material");
@@ -210,7 +213,7 @@ static void write_shape(output *o, int id, int purpose) {
     base.type = f.type;
     memcpy(base.size, f.size, sizeof base.size);
     if (purpose == KK_SHAPE_VISIBLE && def.look >= 0) {
-        write_look(&o->w, &o->spec->look[def.look], def.look);
+        write_look(&o->w, o->options ? o->options->directory : NULL, &o->spec->look[def.look], def.look);
     }
     if (kki_fields_differ(KKI_ELEMENT_SHAPE, &def, &base)) {
         kki_xml_open(&o->w, "karakuri");
@@ -506,7 +509,7 @@ static void write_looks(output *o) {
         if (kki_name_table_set(&names, name, i) != KK_OK) {
             kki_error_set(&o->error, KK_OUT_OF_MEMORY, "no memory to write the looks");
         }
-        write_look(&o->w, &o->spec->look[i], i);
+        write_look(&o->w, o->options ? o->options->directory : NULL, &o->spec->look[i], i);
     }
     kki_name_table_destroy(&names);
 }

@@ -389,7 +389,8 @@ static bool read_truth(const kki_value *value, bool *is_true) {
     return v.kind != KKI_VALUE_TEXT;
 }
 
-static kk_status do_condition(kki_xacro *x, const place *p, bool wanted) {
+/// Whether the children of an if, or with wanted = false of an unless, are there.
+static kk_status check_condition(kki_xacro *x, const place *p, bool wanted, bool *holds) {
     int32_t attribute;
     kki_value value = {0};
     bool is_true;
@@ -398,12 +399,19 @@ static kk_status do_condition(kki_xacro *x, const place *p, bool wanted) {
     if (status != KK_OK) {
         return status;
     }
-    if (!read_truth(&value, &is_true)) {
-        return FAIL(x, p, KK_SYNTAX, "the condition '%s' is neither true nor false; write true, false, 1, 0 or ${...}",
-                    kki_shorten(value.text, value.length).text);
-    }
+    *holds = read_truth(&value, &is_true) && is_true == wanted;
+    return read_truth(&value, &is_true)
+               ? KK_OK
+               : FAIL(x, p, KK_SYNTAX,
+                      "the condition '%s' is neither true nor false; write true, false, 1, 0 or ${...}",
+                      kki_shorten(value.text, value.length).text);
+}
+
+static kk_status do_condition(kki_xacro *x, const place *p, bool wanted) {
+    bool holds = false;
+    const kk_status status = check_condition(x, p, wanted, &holds);
     const kki_xacro_frame frame = children_frame(x, p);
-    return is_true == wanted ? push_frame(x, p, &frame) : KK_OK;
+    return status || !holds ? status : push_frame(x, p, &frame);
 }
 
 static kk_status do_if(kki_xacro *x, const place *p) {
@@ -509,14 +517,18 @@ static kk_status do_macro(kki_xacro *x, const place *p) {
     return set_symbol(x, p, &x->others, &symbol);
 }
 
+enum { MOST_LISTS = 16 };
+
 /// A call on its way.
 typedef struct call {
     const place *from; ///< the calling element
     const char *params;
     const kki_symbol macro;
-    int32_t around;  ///< the scope that the macro's inside lies in
-    int32_t scope;   ///< of the macro's inside
-    int32_t child;   ///< the next child of the call, for blocks
+    int32_t around;                   ///< the scope that the macro's inside lies in
+    int32_t scope;                    ///< of the macro's inside
+    kki_xacro_frame list[MOST_LISTS]; ///< the call's children, and lists among them that are put in their place
+    int lists;
+    place block;     ///< the next element for a block; document −1 at the end
     bool is_dynamic; ///< <xacro:call macro="...">
 } call;
 
@@ -545,19 +557,93 @@ static kk_status fail_parameter(const kki_xacro *x, const call *c, const paramet
                 kki_shorten_string(c->macro.name).text, what, kki_shorten(word->name, word->length).text);
 }
 
+/// The nodes that <xacro:insert_block name="..."/> stands for.
+static kk_status find_block(kki_xacro *x, const place *p, kki_xacro_frame *frame) {
+    kki_value name;
+    kki_symbol key = {0};
+    kk_status status = evaluate_name(x, p, "name", &name);
+    status = status ? status : prefixed(x, p, '*', name.text, name.length, &key);
+    if (status != KK_OK) {
+        return status;
+    }
+    const int32_t found = kki_symbols_find(&x->symbols, p->scope, key.name, key.name_length);
+    if (found < 0) {
+        return FAIL(x, p, KK_NOT_FOUND, "block '%s' is not known; add it to the macro's params as *%s",
+                    kki_shorten(name.text, name.length).text, kki_shorten(name.text, name.length).text);
+    }
+    const kki_symbol *block = &x->symbols.symbol[found];
+    *frame = (kki_xacro_frame){.document = block->document,
+                               .node = block->node,
+                               .scope = block->block_scope,
+                               .include = -1,
+                               .is_single = block->is_single};
+    return KK_OK;
+}
+
+/// A list that takes the place of an element among the children of a call: what a block holds, or a condition.
+static kk_status open_list(kki_xacro *x, call *c, const place *p, const char *name, bool *is_list) {
+    kki_xacro_frame frame = children_frame(x, p);
+    bool holds = true;
+    kk_status status = KK_OK;
+    *is_list = true;
+    if (strcmp(name, "xacro:insert_block") == 0) {
+        status = find_block(x, p, &frame);
+    } else if (strcmp(name, "xacro:if") == 0 || strcmp(name, "xacro:unless") == 0) {
+        status = check_condition(x, p, name[6] == 'i', &holds);
+    } else {
+        *is_list = false;
+    }
+    if (status != KK_OK || !*is_list || !holds) {
+        return status;
+    }
+    if (c->lists == MOST_LISTS) {
+        return FAIL(x, p, KK_LIMIT_EXCEEDED, "more than %d blocks and conditions in each other; write some out",
+                    MOST_LISTS);
+    }
+    c->list[c->lists++] = frame;
+    return KK_OK;
+}
+
+/// Goes on to the next element that the call hands over. As in xacro they are looked at before the macro is expanded, so what blocks and conditions
+/// hold counts, not they themselves.
+static kk_status next_block(kki_xacro *x, call *c) {
+    kk_status status = KK_OK;
+    c->block.document = -1;
+    while (c->lists > 0 && status == KK_OK) {
+        kki_xacro_frame *top = &c->list[c->lists - 1];
+        if (top->node == KKI_XML_NONE) {
+            c->lists--;
+            continue;
+        }
+        const kki_xml *xml = xml_of(x, top->document);
+        const place p = {top->document, top->node, top->scope};
+        top->node = top->is_single ? KKI_XML_NONE : xml->node[top->node].next;
+        bool is_list = true;
+        status = kki_xacro_step(x, p.document, place_of_node(x, &p));
+        if (status == KK_OK && kki_xml_is_element(xml, p.node)) {
+            status = open_list(x, c, &p, kki_xml_name(xml, p.node), &is_list);
+        }
+        if (status == KK_OK && !is_list) {
+            c->block = p;
+            return KK_OK;
+        }
+    }
+    return status;
+}
+
 static kk_status bind_block(kki_xacro *x, call *c, const parameter *word) {
-    const kki_xml *xml = xml_of(x, c->from->document);
-    if (c->child == KKI_XML_NONE) {
+    if (c->block.document < 0) {
         return fail_parameter(x, c, word, "an element for the block");
     }
+    const kki_xml *xml = xml_of(x, c->block.document);
     kki_symbol symbol = {.kind = KKI_SYMBOL_BLOCK,
                          .scope = c->scope,
-                         .document = c->from->document,
-                         .node = word->stars == 1 ? c->child : xml->node[c->child].first_child,
+                         .document = c->block.document,
+                         .node = word->stars == 1 ? c->block.node : xml->node[c->block.node].first_child,
                          .is_single = word->stars == 1,
-                         .block_scope = c->from->scope};
-    c->child = kki_xml_next(xml, c->child, NULL);
-    const kk_status status = prefixed(x, c->from, '*', word->name, word->length, &symbol);
+                         .block_scope = c->block.scope};
+    kk_status status = next_block(x, c);
+    status = status ? status : prefixed(x, c->from, '*', word->name, word->length, &symbol);
     return status ? status : set_symbol(x, c->from, &x->symbols, &symbol);
 }
 
@@ -643,18 +729,19 @@ static kk_status call_macro(kki_xacro *x, const place *p, macro_place where, boo
               .params = params_of(x, found.document, found.node),
               .macro = found,
               .around = where.around,
-              .child = kki_xml_first(xml_of(x, p->document), p->node, NULL),
+              .lists = 1,
               .is_dynamic = is_dynamic};
     kk_status status = kki_symbols_add_scope(&x->symbols, c.around, false, &c.scope);
+    c.list[0] = children_frame(x, p);
     status = status ? fail_memory(x, p, status) : check_call(x, &c);
+    status = status ? status : next_block(x, &c);
     size_t at = 0;
     parameter word;
     while (status == KK_OK && next_parameter(c.params, &at, &word)) {
         status = word.stars > 0 ? bind_block(x, &c, &word) : bind_value(x, &c, &word);
     }
-    if (status == KK_OK && c.child != KKI_XML_NONE) {
-        const place extra = {p->document, c.child, p->scope};
-        return FAIL(x, &extra, KK_INVALID_ARGUMENT, "macro '%s' takes no further block; remove the element",
+    if (status == KK_OK && c.block.document >= 0) {
+        return FAIL(x, &c.block, KK_INVALID_ARGUMENT, "macro '%s' takes no further block; remove the element",
                     kki_shorten_string(found.name).text);
     }
     const place inside = {found.document, found.node, c.scope};
@@ -667,25 +754,9 @@ static kk_status call_macro(kki_xacro *x, const place *p, macro_place where, boo
 }
 
 static kk_status do_insert_block(kki_xacro *x, const place *p) {
-    kki_value name;
-    kki_symbol key = {0};
-    kk_status status = evaluate_name(x, p, "name", &name);
-    status = status ? status : prefixed(x, p, '*', name.text, name.length, &key);
-    if (status != KK_OK) {
-        return status;
-    }
-    const int32_t found = kki_symbols_find(&x->symbols, p->scope, key.name, key.name_length);
-    if (found < 0) {
-        return FAIL(x, p, KK_NOT_FOUND, "block '%s' is not known; add it to the macro's params as *%s",
-                    kki_shorten(name.text, name.length).text, kki_shorten(name.text, name.length).text);
-    }
-    const kki_symbol *block = &x->symbols.symbol[found];
-    const kki_xacro_frame frame = {.document = block->document,
-                                   .node = block->node,
-                                   .scope = block->block_scope,
-                                   .include = -1,
-                                   .is_single = block->is_single};
-    return push_frame(x, p, &frame);
+    kki_xacro_frame frame;
+    const kk_status status = find_block(x, p, &frame);
+    return status ? status : push_frame(x, p, &frame);
 }
 
 // ---- includes
@@ -958,12 +1029,31 @@ bool kki_xacro_is_used(const kki_xml *xml) {
     return kki_xml_find(xml, KKI_XML_ROOT, "xmlns:xacro") != KKI_XML_NONE;
 }
 
+/// <robot name="$(arg name)"> stands before the <xacro:arg> inside it that sets a default: those that the root's own
+/// attributes ask for are read first.
+static kk_status read_arguments_of_root(kki_xacro *x, const kki_xml *xml) {
+    const kki_xml_node *root = &xml->node[KKI_XML_ROOT];
+    bool asks = false;
+    for (int32_t i = root->first_attribute; i < root->first_attribute + root->attribute_count; i++) {
+        asks = asks || strstr(kki_xml_string(xml, xml->attribute[i].value), "$(arg ") != NULL;
+    }
+    kk_status status = KK_OK;
+    for (int32_t n = asks ? kki_xml_first(xml, KKI_XML_ROOT, "xacro:arg") : KKI_XML_NONE;
+         n != KKI_XML_NONE && status == KK_OK; n = kki_xml_next(xml, n, "xacro:arg")) {
+        const place p = {0, n, KKI_XACRO_OUTERMOST};
+        const char *normal = kki_xml_value(xml, n, "default");
+        status = normal && !strchr(normal, '$') ? do_arg(x, &p) : KK_OK;
+    }
+    return status;
+}
+
 static kk_status expand(kki_xacro *x, const kki_xml *xml, const char *path) {
     const place root = {0, KKI_XML_ROOT, KKI_XACRO_OUTERMOST};
-    const kk_status status = begin(x, xml, path);
+    kk_status status = begin(x, xml, path);
     if (status == KK_OK && strncmp(kki_xml_name(xml, KKI_XML_ROOT), "xacro:", 6) == 0) {
         return FAIL(x, &root, KK_SYNTAX, "the root is an element of xacro; put it into one like <robot>");
     }
+    status = status ? status : read_arguments_of_root(x, xml);
     return status ? status : run(x);
 }
 

@@ -45,7 +45,7 @@ static kk_status check_piece(kki_item item, int frames, kk_error *error) {
         return KK_OK;
     }
     return kki_item_error(error, KK_INVALID_MODEL, item,
-                          "a piece of its path has %d frames; it needs two or more before, between and behind pulleys",
+                          "a piece of its path has %d points; it needs two or more before, between and behind pulleys",
                           frames);
 }
 

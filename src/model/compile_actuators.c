@@ -20,10 +20,11 @@ static kk_status find_frame(kki_item item, const kk_model *m, const kk_actuator_
                             kk_error *error) {
     const kk_status status = kki_find_named(item, m, KKI_NAMED_FRAME, def->target, &a->frame, error);
     if (status == KK_OK && needs_length(def)) {
-        return kki_item_error(error, KK_INVALID_MODEL, item,
-                              "\"%s\" has no length that a servo could hold; let the actuator push with a plain force (a motor), "
-                              "or aim it at a joint or a tendon",
-                              def->target);
+        return kki_item_error(
+            error, KK_INVALID_MODEL, item,
+            "\"%s\" has no length that a servo could hold; let the actuator push with a plain force (a motor), "
+            "or aim it at a joint or a tendon",
+            def->target);
     }
     if (status != KK_OK || !def->reference || !def->reference[0]) {
         return status;

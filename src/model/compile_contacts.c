@@ -33,11 +33,10 @@ static kk_status sort_pairs(const kk_spec *spec, kk_model *m, kki_sort_item *scr
         const int32_t source = (int32_t)scratch[i].payload;
         m->explicit_pair[i] = (kki_explicit_pair){scratch[i].key, spec->pair[source].margin, -1, source};
         if (i > 0 && scratch[i].key == scratch[i - 1].key) {
-            return kki_item_error(error, KK_INVALID_MODEL,
-                                  kki_item_make("pair", source, NULL, &spec->pair[source].origin),
-                                  "an earlier pair names shapes \"%s\" and \"%s\" already; take one away",
-                                  shape_name(spec, spec->pair[source].shape[0]),
-                                  shape_name(spec, spec->pair[source].shape[1]));
+            return kki_item_error(
+                error, KK_INVALID_MODEL, kki_item_make("pair", source, NULL, &spec->pair[source].origin),
+                "an earlier pair names shapes \"%s\" and \"%s\" already; take one away",
+                shape_name(spec, spec->pair[source].shape[0]), shape_name(spec, spec->pair[source].shape[1]));
         }
     }
     return KK_OK;

@@ -42,8 +42,8 @@ static kk_status make_surface(const kk_model *m, kki_model_mesh *mesh, kk_error 
     kki_mesh *welded = NULL;
     kk_status status = weld(m, mesh, &welded, error);
     if (welded && welded->face_count == 0) {
-        status =
-            kki_error_set(error, KK_SINGULAR, "every face names a vertex twice; points alone make a hull, for what moves");
+        status = kki_error_set(error, KK_SINGULAR,
+                               "every face names a vertex twice; points alone make a hull, for what moves");
     }
     status = status ? status : kki_surface_create(welded, &m->allocator, &mesh->surface, error);
     kki_mesh_free(welded);

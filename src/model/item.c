@@ -2,6 +2,7 @@
 #include "model/item.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/print.h"
@@ -31,6 +32,23 @@ kki_item kki_item_coupling(const kk_coupling_def *coupling) {
     return kki_item_make("coupling of", -1, coupling->follower, &coupling->origin);
 }
 
+/// What something without a name is in a file, whose reader sees the place and knows nothing of our numbers.
+static const char *words_of(const char *kind) {
+    static const char *const words[][2] = {{"pair", "this contact pair"}, {"actuator", "this actuator"},
+                                           {"loop", "this closed loop"},  {"material", "these contact parameters"},
+                                           {"shape", "this shape"},       {"sensor", "this sensor"},
+                                           {"keyframe", "this keyframe"}, {"tendon", "this tendon"},
+                                           {"coupling", "this coupling"}, {"frame", "this site or frame"},
+                                           {"exclude", "this exclusion"}, {"look", "this look"},
+                                           {"mesh", "this mesh"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(kind, words[i][0]) == 0) {
+            return words[i][1];
+        }
+    }
+    return kind;
+}
+
 kk_status kki_item_error(kk_error *error, kk_status status, kki_item item, const char *format, ...) {
     char text[KK_ERROR_TEXT_SIZE];
     va_list arguments;
@@ -42,5 +60,7 @@ kk_status kki_item_error(kk_error *error, kk_status status, kki_item item, const
         return kki_error_at(error, status, at->file, at->line, at->column, "%s \"%s%s\": %s", item.kind, item.name,
                             item.suffix, text);
     }
-    return kki_error_at(error, status, at->file, at->line, at->column, "%s %d: %s", item.kind, item.id, text);
+    return at->file && at->file[0] && at->line > 0
+               ? kki_error_at(error, status, at->file, at->line, at->column, "%s: %s", words_of(item.kind), text)
+               : kki_error_at(error, status, at->file, at->line, at->column, "%s %d: %s", item.kind, item.id, text);
 }

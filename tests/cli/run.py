@@ -346,6 +346,12 @@ def check_convert(bench):
     bench.check("by relative paths", '"../part.stl"' in (bench.folder / "below" / "meshed.xml").read_text())
     bench.expect("and are read again", ["convert", "below/meshed.xml", "again.urdf", "--search", "."], OK)
     bench.check("from there, too", '"part.stl"' in (bench.folder / "again.urdf").read_text())
+    (bench.folder / "wood.png").write_bytes(b"")
+    (bench.folder / "wooden.xml").write_text("<mujoco><asset><texture name='t' type='2d' file='wood.png'/><material name='m' texture='t'/></asset>"
+                                             "<worldbody><geom size='1' material='m'/></worldbody></mujoco>")
+    for name in ("wooden.xml", "wooden.urdf"):
+        bench.expect("textures stay found", ["convert", "wooden.xml", f"below/{name}"], OK)
+        bench.check("by relative paths, too", '"../wood.png"' in (bench.folder / "below" / name).read_text())
     for robot in ("arm7", "humanoid36", "quadruped"):
         check_round_trip(bench, f"robot:{robot}", [f"{robot}.urdf", f"{robot}.xml", f"{robot}2.urdf"])
     bench.expect("to the standard output", ["convert", "robot:arm7", "-", "--to", "urdf"], OK, out=["<robot"])

@@ -186,6 +186,31 @@ KK_TEST(doctor_tells_each_fault_at_its_line) {
 }
 
 // what was repaired compiles, and a second look finds no error and nothing more to repair
+// what a file is refused for is told in words that its author knows: no names of C, no numbers of ours
+KK_TEST(doctor_speaks_the_language_of_files) {
+    static const char *const texts[] = {
+        "<mujoco><worldbody><body><joint/><geom size='.1'/><site name='s'/></body></worldbody>\n"
+        "<actuator><position site='s' kp='10'/></actuator></mujoco>",
+        "<mujoco><worldbody><body name='a'><freejoint/><geom size='.1'/></body></worldbody>\n"
+        "<equality><connect body1='a' anchor='0 0 0' body2='a'/></equality></mujoco>",
+        "<mujoco><worldbody><body><joint/><geom size='.1'/><site name='s'/></body></worldbody>\n"
+        "<tendon><spatial><site site='s'/></spatial></tendon></mujoco>",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const kk_file file = {"robot.xml", texts[i], strlen(texts[i])};
+        const kk_load_options o = {.file = &file, .file_count = 1};
+        robot r = {.status = KK_OK};
+        r.status = kk_load_file("robot.xml", &o, NULL, &r.spec, &r.messages, &r.error);
+        KK_CHECK_EQ_INT(kk_model_compile(r.spec, NULL, &r.model, &r.error) == KK_OK, 0);
+        const kk_error *e = &r.error;
+        if (e->line != 2 || strstr(e->text, "KK_") || strstr(e->text, "kk_") || strstr(e->text, " 0:") ||
+            strstr(e->text, " 1:") || !strchr(e->text, ';')) {
+            KK_FAIL("%d: %s", e->line, e->text);
+        }
+        robot_free(&r);
+    }
+}
+
 KK_TEST(doctor_repairs_are_good) {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         robot r = examine(faults[i].text, 1);
@@ -211,11 +236,13 @@ KK_TEST(doctor_repairs_are_good) {
 
 KK_TEST(doctor_finds_nothing_in_a_good_robot) {
     // a base that is empty but for its inertia may be of any size
-    robot r =
-        examine("<robot name='r'><link name='a'>" INERTIA("1", "1000", "1000", "1000", "0") "</link><link name='b'>" GOOD BOX
-                "</link>" JOINT("j", "a", "b",
-                                LIMIT "<karakuri><actuator type='position' name='p' gain='1'/></karakuri>") "</robot>",
-                1);
+    robot r = examine(
+        "<robot name='r'><link name='a'>" INERTIA(
+            "1", "1000", "1000", "1000",
+            "0") "</link><link name='b'>" GOOD BOX
+                 "</link>" JOINT("j", "a", "b",
+                                 LIMIT "<karakuri><actuator type='position' name='p' gain='1'/></karakuri>") "</robot>",
+        1);
     for (int i = 0; r.messages && i < kk_messages_count(r.messages); i++) {
         KK_FAIL("%s", kk_messages_get(r.messages, i).text);
     }

@@ -168,6 +168,21 @@ KK_TEST(xacro_arguments) {
     check_expansion("<a b='$(dirname)/x'/>", "<a b=robot/urdf/x>");
 }
 
+// as in UR's own file: the root's name is an argument whose default stands inside
+KK_TEST(xacro_names_the_root) {
+    kki_xml *result;
+    kk_error error = {0};
+    const char *text = "<r xmlns:xacro='u' name='$(arg who)'><xacro:arg name='who' default='ur'/></r>";
+    KK_CHECK_EQ_INT(expand(text, NULL, NULL, &result, &error), KK_OK);
+    KK_CHECK(result && strcmp(kki_xml_value(result, KKI_XML_ROOT, "name"), "ur") == 0);
+    kki_xml_free(result);
+    const kki_xacro_argument given = {"who", "me"};
+    KK_CHECK_EQ_INT(expand(text, &(kki_xacro_options){.argument = &given, .argument_count = 1}, NULL, &result, &error),
+                    KK_OK);
+    KK_CHECK(result && strcmp(kki_xml_value(result, KKI_XML_ROOT, "name"), "me") == 0);
+    kki_xml_free(result);
+}
+
 KK_TEST(xacro_conditions) {
     check_expansion("<xacro:if value='true'><a/></xacro:if><xacro:unless value='1'><b/></xacro:unless>", "<a>");
     check_expansion("<xacro:if value='${1 == 2}'><a/></xacro:if><xacro:unless value='False'><b/></xacro:unless>",
@@ -195,6 +210,16 @@ KK_TEST(xacro_blocks_and_scopes) {
         "<xacro:macro name='out' params='*o'><xacro:in><xacro:insert_block name='o'/></xacro:in></xacro:macro>"
         "<xacro:out><x/></xacro:out>",
         "<i><x>/");
+    // what is handed on counts by its content, and what a condition leaves out does not count
+    check_expansion(
+        "<xacro:macro name='in' params='**o'><i><xacro:insert_block name='o'/></i></xacro:macro>"
+        "<xacro:macro name='out' params='**o'><xacro:in><xacro:insert_block name='o'/></xacro:in></xacro:macro>"
+        "<xacro:out><list><x><y/><z/></x></list></xacro:out>",
+        "<i><y><z>/");
+    check_expansion("<xacro:macro name='m' params='*a *b'><A><xacro:insert_block name='a'/></A><B><xacro:insert_block "
+                    "name='b'/></B></xacro:macro><xacro:m><xacro:if value='0'><no/></xacro:if><xacro:unless value='0'>"
+                    "<p/><q/></xacro:unless></xacro:m>",
+                    "<A><p>/<B><q>/");
     check_expansion(
         "<xacro:macro name='m' params='x'><xacro:property name='y' value='${x}'/><a y='${y}'/></xacro:macro>"
         "<xacro:property name='y' value='0'/><xacro:m x='5'/><b y='${y}'/>",

@@ -158,8 +158,8 @@ KK_TEST(broken_loops_and_tendons_are_refused) {
                  {0, 1, none, KK_INVALID_MODEL, "names no joint"},
                  {0, 0, NULL, KK_INVALID_MODEL, "path is empty"},
                  {1, 2, frame, KK_NOT_FOUND, "there is no frame \"top\""},
-                 {1, 1, frame, KK_INVALID_MODEL, "has 1 frames"},
-                 {1, 3, end, KK_INVALID_MODEL, "has 0 frames"},
+                 {1, 1, frame, KK_INVALID_MODEL, "has 1 points"},
+                 {1, 3, end, KK_INVALID_MODEL, "has 0 points"},
                  {1, 5, pulley, KK_INVALID_MODEL, "pulley's coefficient is 0"}};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         kk_spec *spec = scene_spec();

@@ -1,7 +1,6 @@
 // Stiff servos, fast turns, light links between heavy ones; see cause.h.
 #include "cause.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +28,7 @@ static double stiffness_of(const cli_model *m, int dof) {
 static bool describe_servo(const cli_model *m, const double *q, double dt, kk_joint_info joint, cli_text *out) {
     const double k = joint.nv == 1 ? stiffness_of(m, joint.v_index) : 0;
     const double inertia = k > 0 ? inertia_of(m, q, joint.v_index) : 0;
-    const double turn = inertia > 0 ? dt * sqrt(k / inertia) : 0;
+    const double turn = inertia > 0 ? dt * kk_sqrt(k / inertia) : 0;
     if (turn > 0.5) {
         text_format(
             out,
@@ -44,8 +43,8 @@ static bool describe_speed(const cli_model *m, const kk_state *state, double dt,
     (void)m;
     double fastest = 0;
     for (int k = 0; k < joint.nv; k++) {
-        const double v = fabs(kk_state_v_const(state)[joint.v_index + k]);
-        fastest = isfinite(v) && v > fastest ? v : fastest;
+        const double v = kk_state_v_const(state)[joint.v_index + k], size = v < 0 ? -v : v;
+        fastest = size > fastest && size < 1e300 ? size : fastest;
     }
     if (fastest * dt > 0.3) {
         text_format(out, "joint \"%s\" moved at %.3g rad/s or m/s, %.2g a step — a time step below %.2g s makes it .1",

@@ -88,6 +88,24 @@ static int settle_meshes(kk_spec *spec, const char *folder) {
     return outside;
 }
 
+/// The same of textures, which the file that names them has beside it.
+static void settle_textures(kk_spec *spec) {
+    for (int i = 0; i < kk_spec_look_count(spec); i++) {
+        kk_look_def *look = kk_spec_look(spec, i);
+        cli_text path = {0};
+        if (look->texture && look->texture[0] && look->texture[0] != '/' && look->origin.file) {
+            add_folder(look->origin.file, &path);
+            text_format(&path, "/%s", look->texture);
+            char *whole = realpath(text_string(&path), NULL);
+            if (whole) {
+                kk_spec_keep_text(spec, whole, &look->texture, NULL);
+            }
+            free(whole);
+        }
+        text_free(&path);
+    }
+}
+
 int save_spec(cli *c, kk_spec *spec, const char *path, save_format format) {
     cli_text folder = {0};
     char *text = NULL;
@@ -96,6 +114,7 @@ int save_spec(cli *c, kk_spec *spec, const char *path, save_format format) {
     add_folder(path, &folder);
     make_absolute(&folder);
     const int outside = settle_meshes(spec, text_string(&folder));
+    settle_textures(spec);
     const kk_save_options options = {.directory = text_string(&folder)};
     error.status = write_spec(spec, format, &options, &text, &size, &error);
     const int code = error.status ? cli_fail_error(c, &error) : save_bytes(c, path, text, size);
