@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "model/warm.h"
+
 /// Of joints' springs, whose ways kki_tree_energies leaves behind.
 static double spring_energy(const kk_model *m, const kk_simulator *s) {
     double sum = 0;
@@ -137,6 +139,40 @@ static void add_parts(const kk_audit *first, kk_audit *a) {
     a->scale = greater(a->scale, first->scale);
 }
 
+// ---- loops
+
+int kki_may_balance(const kk_model *m, const kk_simulator *s) {
+    int loops = m->nloop > 0 && s->ncontact == 0 && !s->is_smooth;
+    for (int i = 0; i < s->nconstraint && loops; i++) {
+        const int kind = s->constraint[i].kind;
+        loops = kind == KKI_ON_LOOP || kind == KKI_ON_COUPLING;
+    }
+    for (int t = 0; t < m->ntree && loops; t++) {
+        const int root = m->dof_node[m->tree_first_dof[t]];
+        loops = s->tree_island[t] >= 0 && !kki_is_flyer(m, root) && !kki_is_lone(m, root);
+    }
+    return loops;
+}
+
+/// Most of the kinetic energy that is given or taken: where a mechanism turns back it has little, and near a loss of rank a step may lose a hundredth.
+static const double MOST_SHARE = 0.1;
+
+/// Loops do no work, but closing them takes what the velocity has along their rows, and lifts or lowers what they carry: all of it one way, step by step.
+/// So velocities are given back what is missing, or lose what is too much, by a common factor; loops do not see that.
+static void balance(const kk_model *m, kk_simulator *s, double left, kk_audit *a) {
+    const double kinetic = a->kinetic[1];
+    if (!(left <= KKI_MOST_GAIN * a->scale && __builtin_fabs(left) <= MOST_SHARE * kinetic)) {
+        return;
+    }
+    const double factor = kk_sqrt(1 - left / kinetic);
+    for (int k = 0; k < m->nv; k++) {
+        s->v[k] *= factor;
+    }
+    memcpy(s->audited.v, s->v, (size_t)m->nv * sizeof *s->v);
+    s->audited.energy.kinetic = a->kinetic[1] = kinetic - left;
+    a->correction -= left;
+}
+
 void kki_audit(const kk_model *m, kk_simulator *s, const kk_state *state) {
     const kk_audit parts = s->report.audit;
     kk_audit *a = &s->report.audit;
@@ -161,6 +197,9 @@ void kki_audit(const kk_model *m, kk_simulator *s, const kk_state *state) {
     s->audit_verdict = a->error > KKI_MOST_GAIN * a->scale   ? KKI_AUDIT_GAINS
                        : __builtin_fabs(a->error) > accurate ? KKI_AUDIT_ROUGH
                                                              : KKI_AUDIT_ACCURATE;
+    if (s->may_balance) {
+        balance(m, s, left, a);
+    }
     if (parts.scale > 0) {
         add_parts(&parts, a);
     }
