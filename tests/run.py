@@ -283,7 +283,6 @@ OPEN = {
         "billiards: object ball off the line of centers, degrees",
     },
     39: {
-        "elbow of an arm that turns: overshoot, rad",
         "steps degraded, held or refused",
         "stops of joints and tendons have no restitution, so u+ = -e u- is asked for e = 0 alone",
     },

@@ -171,6 +171,17 @@ static double noise_of(const kk_model *m, const kk_simulator *s) {
     return ROUNDING_OF_WORKS * s->h * sum;
 }
 
+/// Takes energy out of all velocities by a common factor, or gives it.
+static void take(const kk_model *m, kk_simulator *s, double energy, kk_audit *a) {
+    const double left = a->kinetic[1] - energy, factor = kk_sqrt(left / a->kinetic[1]);
+    for (int k = 0; k < m->nv; k++) {
+        s->v[k] *= factor;
+    }
+    memcpy(s->audited.v, s->v, (size_t)m->nv * sizeof *s->v);
+    s->audited.energy.kinetic = a->kinetic[1] = left;
+    a->correction -= energy;
+}
+
 /// What the rule is off by in a step is small, but in a minute it adds up, and of loops it is one way: closing them takes what the velocity has along their rows. Where it is
 /// all of one mechanism, velocities are given back what is missing, or lose what is too much, by a common factor; loops do not see that. (RK4 does the
 /// same, rk4.c.)
@@ -181,13 +192,14 @@ static void balance(const kk_model *m, kk_simulator *s, double left, kk_audit *a
           off > ROUNDING * a->scale + noise_of(m, s))) {
         return;
     }
-    const double factor = kk_sqrt(1 - left / kinetic);
-    for (int k = 0; k < m->nv; k++) {
-        s->v[k] *= factor;
+    take(m, s, left, a);
+}
+
+/// A step that could not be certified gains nothing: all that came from nowhere is taken, if there is so much.
+static void take_gain(const kk_model *m, kk_simulator *s, kk_audit *a) {
+    if (a->error > 0 && a->kinetic[1] > 0) {
+        take(m, s, a->error < a->kinetic[1] ? a->error : a->kinetic[1], a);
     }
-    memcpy(s->audited.v, s->v, (size_t)m->nv * sizeof *s->v);
-    s->audited.energy.kinetic = a->kinetic[1] = kinetic - left;
-    a->correction -= left;
 }
 
 void kki_audit(const kk_model *m, kk_simulator *s, const kk_state *state) {
@@ -214,7 +226,9 @@ void kki_audit(const kk_model *m, kk_simulator *s, const kk_state *state) {
     s->audit_verdict = a->error > KKI_MOST_GAIN * a->scale   ? KKI_AUDIT_GAINS
                        : __builtin_fabs(a->error) > accurate ? KKI_AUDIT_ROUGH
                                                              : KKI_AUDIT_ACCURATE;
-    if (s->may_balance) {
+    if (s->degrades) {
+        take_gain(m, s, a);
+    } else if (s->may_balance) {
         balance(m, s, left, a);
     }
     if (parts.scale > 0) {
