@@ -195,10 +195,10 @@ static void balance(const kk_model *m, kk_simulator *s, double left, kk_audit *a
     take(m, s, left, a);
 }
 
-/// A step that could not be certified gains nothing: all that came from nowhere is taken, if there is so much.
-static void take_gain(const kk_model *m, kk_simulator *s, kk_audit *a) {
-    if (a->error > 0 && a->kinetic[1] > 0) {
-        take(m, s, a->error < a->kinetic[1] ? a->error : a->kinetic[1], a);
+/// A step that could not be certified gains nothing: all that came from nowhere is taken, if there is so much, and what taking overlap back lifted.
+static void take_gain(const kk_model *m, kk_simulator *s, double left, kk_audit *a) {
+    if (left > 0 && a->kinetic[1] > 0) {
+        take(m, s, left < a->kinetic[1] ? left : a->kinetic[1], a);
     }
 }
 
@@ -227,7 +227,7 @@ void kki_audit(const kk_model *m, kk_simulator *s, const kk_state *state) {
                        : __builtin_fabs(a->error) > accurate ? KKI_AUDIT_ROUGH
                                                              : KKI_AUDIT_ACCURATE;
     if (s->degrades) {
-        take_gain(m, s, a);
+        take_gain(m, s, left, a);
     } else if (s->may_balance) {
         balance(m, s, left, a);
     }
