@@ -268,26 +268,15 @@ def results(tally, verb, key, *words, time_limit=TIME_LIMIT):
 # fails the test, so that it is taken out here and goes on holding.
 OPEN = {
     31: {
-        "loop: four-bar: order",
         "contact that slides and spins: order",
     },
     33: {
-        "top, 30 rad/s: |dE| / Kmax, 10 ms",
-        "arm of seven hinges: |dE| / Kmax, 1 ms",
         "arm of seven hinges: |dE| / Kmax, 10 ms",
-        "chain of twelve ball joints: |dE| / Kmax, 1 ms",
         "chain of twelve ball joints: |dE| / Kmax, 10 ms",
     },
     34: {
         "humanoid36: and in all of a throw, of Kmax and work",
         "humanoid38: and in all of a throw, of Kmax and work",
-    },
-    37: {
-        "Watt: |dE| / Kmax",
-        "Stephenson: |dE| / Kmax",
-        "Jansen: |dE| / Kmax",
-        "Klann: |dE| / Kmax",
-        "Peaucellier: |dE| / Kmax",
     },
     38: {
         "rattleback: energy gained, of the first",

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "model/warm.h"
+
 /// Of joints' springs, whose ways kki_tree_energies leaves behind.
 static double spring_energy(const kk_model *m, const kk_simulator *s) {
     double sum = 0;
@@ -137,6 +139,69 @@ static void add_parts(const kk_audit *first, kk_audit *a) {
     a->scale = greater(a->scale, first->scale);
 }
 
+// ---- the balance
+
+int kki_may_balance(const kk_model *m, const kk_simulator *s) {
+    // what is driven keeps the velocities that its forces give it: whoever asked for an acceleration gets it
+    int may = s->ncontact == 0 && !s->is_smooth && m->nactuator == 0 && !s->has_applied && !s->is_pushed;
+    for (int i = 0; i < s->nconstraint && may; i++) {
+        const int kind = s->constraint[i].kind;
+        may = kind == KKI_ON_LOOP || kind == KKI_ON_COUPLING;
+    }
+    for (int t = 0; t < m->ntree && may; t++) {
+        const int root = m->dof_node[m->tree_first_dof[t]], island = s->tree_island[t];
+        may = (m->ntree == 1 || (island >= 0 && island == s->tree_island[0])) && !kki_is_flyer(m, root) &&
+              !kki_is_lone(m, root);
+    }
+    return may;
+}
+
+/// Most of the kinetic energy that is given or taken: where a mechanism turns back it has little, and near a loss of rank a step may lose a hundredth.
+static const double MOST_SHARE = 0.1;
+/// Rounding of energies, of their scale, and of works.
+static const double ROUNDING = 1e-13, ROUNDING_OF_WORKS = 1e-15;
+
+/// What forces that answer velocities may be off by: they are small differences where they are stiff.
+static double noise_of(const kk_model *m, const kk_simulator *s) {
+    double sum = 0;
+    for (int k = 0; k < m->nv; k++) {
+        const double slope = (s->has_springs ? s->passive[k] : 0) + (s->has_servos ? s->servo[k] : 0);
+        sum += slope * (s->v_kicked[k] * s->v_kicked[k] + s->v_kick[k] * s->v_kick[k]);
+    }
+    return ROUNDING_OF_WORKS * s->h * sum;
+}
+
+/// Takes energy out of all velocities by a common factor, or gives it.
+static void take(const kk_model *m, kk_simulator *s, double energy, kk_audit *a) {
+    const double left = a->kinetic[1] - energy, factor = kk_sqrt(left / a->kinetic[1]);
+    for (int k = 0; k < m->nv; k++) {
+        s->v[k] *= factor;
+    }
+    memcpy(s->audited.v, s->v, (size_t)m->nv * sizeof *s->v);
+    s->audited.energy.kinetic = a->kinetic[1] = left;
+    a->correction -= energy;
+}
+
+/// What the rule is off by in a step is small, but in a minute it adds up, and of loops it is one way: closing them takes what the velocity has along their rows. Where it is
+/// all of one mechanism, velocities are given back what is missing, or lose what is too much, by a common factor; loops do not see that. (RK4 does the
+/// same, rk4.c.)
+static void balance(const kk_model *m, kk_simulator *s, double left, kk_audit *a) {
+    const double kinetic = a->kinetic[1];
+    const double off = __builtin_fabs(left);
+    if (!(left <= KKI_MOST_GAIN * a->scale && off <= MOST_SHARE * kinetic &&
+          off > ROUNDING * a->scale + noise_of(m, s))) {
+        return;
+    }
+    take(m, s, left, a);
+}
+
+/// A step that could not be certified gains nothing: all that came from nowhere is taken, if there is so much, and what taking overlap back lifted.
+static void take_gain(const kk_model *m, kk_simulator *s, double left, kk_audit *a) {
+    if (left > 0 && a->kinetic[1] > 0) {
+        take(m, s, left < a->kinetic[1] ? left : a->kinetic[1], a);
+    }
+}
+
 void kki_audit(const kk_model *m, kk_simulator *s, const kk_state *state) {
     const kk_audit parts = s->report.audit;
     kk_audit *a = &s->report.audit;
@@ -161,6 +226,11 @@ void kki_audit(const kk_model *m, kk_simulator *s, const kk_state *state) {
     s->audit_verdict = a->error > KKI_MOST_GAIN * a->scale   ? KKI_AUDIT_GAINS
                        : __builtin_fabs(a->error) > accurate ? KKI_AUDIT_ROUGH
                                                              : KKI_AUDIT_ACCURATE;
+    if (s->degrades) {
+        take_gain(m, s, left, a);
+    } else if (s->may_balance) {
+        balance(m, s, left, a);
+    }
     if (parts.scale > 0) {
         add_parts(&parts, a);
     }

@@ -2,8 +2,8 @@
 ///
 /// Coriolis and centrifugal forces are quadratic in the velocity. Those of the step's start make the kick a rule of first order, which pumps
 /// energy into whatever turns; those of the mean velocity, of second (the implicit midpoint rule takes them at (v₀ + v₁)/2, and what v̄ differs from that
-/// by drains or pumps energy for ever). a is that of a parabola through the last three, so v̄ is off by O(h⁴) only; where accelerations go to and fro, as
-/// those of loops and of what sticks and slips do, it is their mean. They are remembered in the axes of the parent, those of ball and free joints, too: in
+/// by drains or pumps energy for ever). a is that of a parabola through the last three, so v̄ is off by O(h⁴) only; where they do not change evenly, as
+/// those of loops that close and of what sticks and slips do not, it is the mean of two. They are remembered in the axes of the parent, those of ball and free joints, too: in
 /// its own axes a top's acceleration goes round with its spin. Accelerations are history, so they belong to the state. A hash of q and v tells whether they
 /// are still those that it led to; where something came to bear or struck, the last steps say nothing about the next one, and v̄ is v, once.
 #include "simulate/predict.h"
@@ -57,16 +57,14 @@ static void turn_all(const kk_model *m, const double *q, int is_back, double *a)
     }
 }
 
-/// Between 0 and `most`, whatever its sign.
-static inline double between(double x, double most) {
-    const double least = most < 0 ? most : 0, greatest = most < 0 ? 0 : most;
-    return x < least ? least : x > greatest ? greatest : x;
-}
+/// Share of the last two changes by which they may differ where they tell of a third.
+static const double STEADY = 0.4;
 
-/// What comes behind c, b, a. On a parabola as long as they rise or fall; what goes to and fro has its mean.
+/// What comes behind c, b, a: on a parabola where their changes are alike, else the mean of the last two.
 static inline double foretell(double a, double b, double c) {
-    const double d = a - b, before = b - c;
-    return d * before < 0 ? 0.5 * (a + b) : a + between(2 * d - before, 2 * d);
+    const double d = a - b, before = b - c, off = __builtin_fabs(d - before);
+    const double x = __builtin_fabs(d), y = __builtin_fabs(before);
+    return off <= STEADY * (x > y ? x : y) ? a + 2 * d - before : 0.5 * (a + b);
 }
 
 /// a of the last three, [nv] each.

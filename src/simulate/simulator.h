@@ -459,6 +459,7 @@ struct kk_simulator {
     int is_rough;       ///< whether an attempt ended because its bias forces can be had better
     double work_before; ///< of constraints in the parts of the step before this one, J
     double pushed_work; ///< of what pushes on links in this step (audit.c), J
+    int may_balance;    ///< of audit.c
     int tries;          ///< attempts at this part of a step before this one, whose mean velocity is known
     int may_yield;      ///< whether contacts may give way where there is no other answer
     int degrades;       ///< whether the step takes the best answer of bounded effort (degrade.c)

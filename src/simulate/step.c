@@ -390,17 +390,18 @@ static kk_status try_once(const kk_model *model, kk_simulator *s, kk_state *stat
         kki_keep_momentum(model, s, state);
     }
     kki_warm_store(s);
+    s->may_balance = kki_may_balance(model, s);
     kki_close_loops(model, s);
     if (!s->is_smooth) {
         kki_remember_flights(model, s);
     }
-    kki_remember_acceleration(model, s);
     status = prove(model, s, state, error);
     status = status ? status : audit(model, s, state, error);
     if (status == KK_OK && !s->is_rough) {
         status = find_room_in(s, state, kki_warm_needs(s, state));
     }
     if (status == KK_OK && !s->is_rough) {
+        kki_remember_acceleration(model, s); // behind all that changes velocities
         commit(model, s, state);
         book(s, KK_STAGE_PROVE, t);
     }
