@@ -461,6 +461,7 @@ struct kk_simulator {
     double pushed_work; ///< of what pushes on links in this step (audit.c), J
     int may_balance;    ///< of audit.c
     int tries;          ///< attempts at this part of a step before this one, whose mean velocity is known
+    int is_shared;      ///< whether the step is taken in shares, each of which is corrected whatever its audit says
     int may_yield;      ///< whether contacts may give way where there is no other answer
     int degrades;       ///< whether the step takes the best answer of bounded effort (degrade.c)
 

@@ -212,7 +212,7 @@ static kk_status audit(const kk_model *m, kk_simulator *s, const kk_state *state
     }
     kki_audit(m, s, state);
     const kki_verdict_of_audit verdict = kki_audit_verdict(s);
-    const int is_rough = verdict != KKI_AUDIT_ACCURATE || s->is_fresh;
+    const int is_rough = verdict != KKI_AUDIT_ACCURATE || s->is_fresh || (s->is_shared && s->tries == 0);
     if (is_rough && s->tries < MOST_CORRECTIONS && !s->degrades && !s->is_smooth) {
         s->is_rough = 1;
         return KK_OK;
@@ -503,10 +503,12 @@ static void blank_report(kk_report *report) {
 static kk_status step_in_shares(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                                 int first, int last, kk_error *error) {
     kk_status status = KK_NOT_CONVERGED;
+    s->is_shared = 1;
     for (int n = first; status == KK_NOT_CONVERGED && n <= last; n *= 2) {
         blank_report(&s->report);
         status = step_in_parts(m, s, state, input, h, h / n, 0, error);
     }
+    s->is_shared = 0;
     return status;
 }
 
