@@ -273,6 +273,7 @@ OPEN = {
     33: {
         "arm of seven hinges: |dE| / Kmax, 10 ms",
         "chain of twelve ball joints: |dE| / Kmax, 10 ms",
+        "steps degraded, held or refused",
     },
     34: {
         "humanoid36: and in all of a throw, of Kmax and work",

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/warm.h"
+#include "simulate/drift.h"
 
 /// Of joints' springs, whose ways kki_tree_energies leaves behind.
 static double spring_energy(const kk_model *m, const kk_simulator *s) {
@@ -143,7 +144,8 @@ static void add_parts(const kk_audit *first, kk_audit *a) {
 
 int kki_may_balance(const kk_model *m, const kk_simulator *s) {
     // what is driven keeps the velocities that its forces give it: whoever asked for an acceleration gets it
-    int may = s->ncontact == 0 && !s->is_smooth && m->nactuator == 0 && !s->has_applied && !s->is_pushed;
+    int may = s->ncontact == 0 && !s->is_smooth && !s->is_pushed && kki_is_zero(s->force[KK_FORCE_ACTUATOR], m->nv) &&
+              (!s->has_applied || kki_is_zero(s->force[KK_FORCE_APPLIED], m->nv));
     for (int i = 0; i < s->nconstraint && may; i++) {
         const int kind = s->constraint[i].kind;
         may = kind == KKI_ON_LOOP || kind == KKI_ON_COUPLING;

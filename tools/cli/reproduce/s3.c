@@ -152,7 +152,8 @@ static double follow(study *s, bool has_feedforward, double *seconds, int panel,
                 arm_target(k, i * ARM_DT, &q0, &v0);
                 arm_target(k, (i + 1) * ARM_DT, &q1, &v1);
                 change[k] = v1 - v0;
-                r.control[k] = q1 + ARM_KD / ARM_KP * v1; // the damper acts against the target's velocity
+                // of the step's mean, as the servo takes what it holds; the damper acts against the target's velocity
+                r.control[k] = 0.5 * (q0 + q1) + ARM_KD / ARM_KP * 0.5 * (v0 + v1);
             }
             r.is_good =
                 !has_feedforward || study_ok(s, kk_feedforward_torque(f, r.state, change, r.tau, &error), &error);
@@ -196,7 +197,7 @@ static void pushed(study *s, bool is_following, double *off, int steps) {
             arm_target(0, (i + 1) * dt, &q1, &v1);
         }
         const double change = v1 - v0;
-        t.control[0] = q1 + gain[1] / gain[0] * v1;
+        t.control[0] = 0.5 * (q0 + q1) + gain[1] / gain[0] * 0.5 * (v0 + v1);
         is_good = study_ok(s, kk_feedforward_torque(f, t.state, &change, t.tau, &error), &error);
         t.tau[0] += i >= 1000 && i < 1100 ? 3 : 0;
         is_good = is_good && scene_step(&t);
