@@ -370,8 +370,8 @@ KK_TEST(mjcf_refuses_what_is_too_far_away) {
         "<body><joint pos='1e11 0 0'/><geom size='1'/></body>",
         "<body><joint type='slide' ref='1e11'/><geom size='1'/></body>",
         "<body><freejoint/><geom size='1'/><site pos='1e300 0 0'/></body>",
-        "<body><freejoint/><geom size='1'/></body></worldbody><keyframe><key qpos='1e308 0 0 1 0 0 "
-        "0'/></keyframe><worldbody>",
+        ("<body><freejoint/><geom size='1'/></body></worldbody><keyframe><key qpos='1e308 0 0 1 0 0 "
+         "0'/></keyframe><worldbody>"),
     };
     for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
         char text[500];
