@@ -93,11 +93,18 @@ typedef struct kk_height_field_def {
     kk_origin origin;
 } kk_height_field_def;
 
-/// How something looks.
+/// What is drawn where a texture has no file.
+typedef enum kk_pattern { KK_PATTERN_NONE, KK_PATTERN_FLAT, KK_PATTERN_GRADIENT, KK_PATTERN_CHECKER } kk_pattern;
+
+/// How something looks. A texture's colours are multiplied by `colour`.
 typedef struct kk_look_def {
     const char *name; ///< NULL or "": none
     float colour[4];
     const char *texture; ///< path as the model file has it; NULL or "": none
+    kk_pattern pattern;
+    float pattern_colour[2][3]; ///< a flat pattern has the first alone; a gradient goes from the first to the second
+    float repeat[2];            ///< how often the texture lies on the surface, along x and y; 1
+    int repeats_by_size;        ///< 1: how often on a meter
     kk_origin origin;
 } kk_look_def;
 

@@ -280,6 +280,8 @@ kki_mjcf_at kki_mjcf_element_here(kki_mjcf *m, int32_t node);
 /// KKI_XML_NONE where neither the element nor its class has it.
 int32_t kki_mjcf_find(const kki_mjcf_at *at, const char *name);
 bool kki_mjcf_has(const kki_mjcf_at *at, const char *name);
+/// The same of a number or several: for MuJoCo one that is empty is not there.
+int32_t kki_mjcf_find_number(const kki_mjcf_at *at, const char *name);
 bool kki_mjcf_is_blank(const kki_xml *xml, int32_t attribute);
 /// How many were read; 0 where it is absent or wrong.
 int kki_mjcf_numbers(const kki_mjcf_at *at, const char *name, int least, int most, double *values);

@@ -455,14 +455,42 @@ static void read_texture(kki_mjcf *m, int32_t node) {
     kki_mjcf_name_put(m, KKI_MJCF_TEXTURE, name, (int)node, node);
 }
 
-/// The file of a material's texture as the model file has it; NULL: none.
-static const char *texture_file(kki_mjcf *m, const kki_mjcf_at *at) {
-    if (!kki_mjcf_text(at, "texture")) {
-        return NULL;
+static void read_colour(const kki_mjcf_at *at, const char *name, double otherwise, float colour[3]) {
+    double c[3] = {otherwise, otherwise, otherwise};
+    kki_mjcf_numbers(at, name, 3, 3, c);
+    for (int i = 0; i < 3; i++) {
+        colour[i] = (float)(c[i] < 0 ? 0 : c[i] > 1 ? 1 : c[i]);
     }
+}
+
+/// A texture by its name: its file as the model file has it, or its pattern.
+static void take_texture(kki_mjcf *m, const kki_mjcf_at *at, kk_look_def *look) {
+    static const kki_keyword patterns[] = {{"none", KK_PATTERN_NONE},
+                                           {"flat", KK_PATTERN_FLAT},
+                                           {"gradient", KK_PATTERN_GRADIENT},
+                                           {"checker", KK_PATTERN_CHECKER},
+                                           {NULL, 0}};
     const int node = kki_mjcf_refer(at, "texture", KKI_MJCF_TEXTURE);
-    const char *file = node < 0 ? NULL : kki_xml_value(m->xml, (int32_t)node, "file");
-    return file && file[0] ? reference_of(m, m->set.texture_directory, file) : NULL;
+    if (node < 0) {
+        return;
+    }
+    const kki_mjcf_at texture = kki_mjcf_element_of_class(m, (int32_t)node, KKI_MJCF_OF_TEXTURE, 0);
+    const char *file = kki_mjcf_text(&texture, "file");
+    look->texture = file ? reference_of(m, m->set.texture_directory, file) : NULL;
+    look->pattern = file ? KK_PATTERN_NONE : (kk_pattern)kki_mjcf_word(&texture, "builtin", patterns, KK_PATTERN_NONE);
+    read_colour(&texture, "rgb1", 0.8, look->pattern_colour[0]);
+    read_colour(&texture, "rgb2", 0.5, look->pattern_colour[1]);
+}
+
+/// Of the layers the one with the colours counts.
+static void read_layers(kki_mjcf *m, int32_t material, kk_look_def *look) {
+    for (int32_t c = kki_xml_first(m->xml, material, NULL); c != KKI_XML_NONE; c = kki_xml_next(m->xml, c, NULL)) {
+        const char *role = kki_mjcf_is_read(m, "asset/material", c) ? kki_xml_value(m->xml, c, "role") : NULL;
+        if (role && (strcmp(role, "rgb") == 0 || strcmp(role, "rgba") == 0)) {
+            const kki_mjcf_at layer = kki_mjcf_element_here(m, c);
+            take_texture(m, &layer, look);
+        }
+    }
 }
 
 static void read_material(kki_mjcf *m, int32_t node) {
@@ -472,7 +500,15 @@ static void read_material(kki_mjcf *m, int32_t node) {
     kki_mjcf_numbers(&at, "rgba", 4, 4, colour);
     kk_look_def look = kk_look_def_default();
     look.name = name;
-    look.texture = texture_file(m, &at);
+    if (kki_mjcf_text(&at, "texture")) {
+        take_texture(m, &at, &look);
+    }
+    read_layers(m, node, &look);
+    double repeat[2] = {1, 1};
+    kki_mjcf_numbers(&at, "texrepeat", 1, 2, repeat);
+    look.repeat[0] = (float)repeat[0];
+    look.repeat[1] = (float)repeat[1];
+    look.repeats_by_size = kki_mjcf_truth(&at, "texuniform", false);
     look.origin = kki_origin_of_node(m->xml, node);
     for (int i = 0; i < 4; i++) {
         look.colour[i] = (float)(colour[i] < 0 ? 0 : colour[i] > 1 ? 1 : colour[i]);
@@ -480,9 +516,6 @@ static void read_material(kki_mjcf *m, int32_t node) {
     int id;
     if (kki_mjcf_stop(m, kk_spec_add_look(m->loader->spec, &look, &id, &m->error)) == KK_OK) {
         kki_mjcf_name_put(m, KKI_MJCF_LOOK, name, id, node);
-    }
-    for (int32_t c = kki_xml_first(m->xml, node, NULL); c != KKI_XML_NONE; c = kki_xml_next(m->xml, c, NULL)) {
-        kki_mjcf_is_read(m, "asset/material", c);
     }
 }
 

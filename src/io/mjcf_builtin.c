@@ -11,6 +11,7 @@
 #include "base/float_bits.h"
 #include "geometry/hull.h"
 #include "io/mjcf.h"
+#include "model/item.h"
 
 enum { MOST_NUMBERS = 4, MOST_SIDES = 512, MOST_SUBDIVISIONS = 4, MOST_RINGS = 10 };
 
@@ -246,8 +247,9 @@ static bool read_numbers(const kki_mjcf_at *at, const builtin *what, double *p) 
         const bool is_in = p[i] >= what->least[i] && p[i] <= what->most[i];
         if (!is_in || (i < what->whole && p[i] != (double)(int)p[i])) {
             kki_mjcf_report(at->m, KKI_ERROR, KK_INVALID_ARGUMENT, at->node, "params",
-                            "number %d of a %s must be %s from %g to %g; correct it", i + 1, what->name,
-                            i < what->whole ? "a whole one" : "one", what->least[i], what->most[i]);
+                            "number %d of a %s must be %s from %s to %s; correct it", i + 1, what->name,
+                            i < what->whole ? "a whole one" : "one", KKI_NUMBER(what->least[i]),
+                            KKI_NUMBER(what->most[i]));
             return false;
         }
     }

@@ -185,7 +185,7 @@ static int look_of(const kki_mjcf_at *at) {
     if (m->is_check) {
         return look;
     }
-    const int32_t attribute = kki_mjcf_find(at, "rgba");
+    const int32_t attribute = kki_mjcf_find_number(at, "rgba");
     const char *text = kki_xml_string(m->xml, m->xml->attribute[attribute].value);
     const int known = kki_mjcf_name_get(m, KKI_MJCF_LOOK + KKI_MJCF_NUMBERED, text); // one look for one text
     if (known >= 0) {

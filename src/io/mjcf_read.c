@@ -40,8 +40,7 @@ bool kki_mjcf_is_blank(const kki_xml *xml, int32_t attribute) {
     return text[strspn(text, " \t\r\n")] == 0;
 }
 
-/// The same of a number or several: for MuJoCo one that is empty is not there.
-static int32_t find_number(const kki_mjcf_at *at, const char *name) {
+int32_t kki_mjcf_find_number(const kki_mjcf_at *at, const char *name) {
     const kki_xml *xml = at->m->xml;
     const int32_t own = kki_xml_find(xml, at->node, name);
     if (own != KKI_XML_NONE && !kki_mjcf_is_blank(xml, own)) {
@@ -81,7 +80,7 @@ double kki_mjcf_number(const kki_mjcf_at *at, const char *name, double otherwise
 }
 
 int64_t kki_mjcf_whole(const kki_mjcf_at *at, const char *name, int64_t least, int64_t most, int64_t otherwise) {
-    const int32_t a = find_number(at, name);
+    const int32_t a = kki_mjcf_find_number(at, name);
     int64_t value = otherwise;
     if (a != KKI_XML_NONE) {
         kki_parse_int(&at->m->reader, at->node, a, least, most, &value);

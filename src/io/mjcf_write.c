@@ -393,11 +393,31 @@ static void write_field(kki_mjcf_output *o, const kk_height_field_def *h) {
     kki_release_array(&w->allocator, rows, count, sizeof *rows);
 }
 
+/// MuJoCo needs a size for a pattern, in pixels.
+static void write_texture(kki_xml_writer *w, const kk_look_def *look, int number) {
+    static const char *const words[] = {"none", "flat", "gradient", "checker"};
+    const float(*c)[3] = look->pattern_colour;
+    kki_xml_open(w, "texture");
+    kki_mjcf_put_word(w, "name", "texture", number);
+    kki_xml_put(w, "type", "2d");
+    if (look->texture && look->texture[0]) {
+        kki_xml_put(w, "file", look->texture);
+    } else {
+        kki_xml_put(w, "builtin", words[look->pattern]);
+        kki_xml_put_numbers(w, "rgb1", (const double[3]){c[0][0], c[0][1], c[0][2]}, 3);
+        kki_xml_put_numbers(w, "rgb2", (const double[3]){c[1][0], c[1][1], c[1][2]}, 3);
+        kki_xml_put(w, "width", "256");
+        kki_xml_put(w, "height", "256");
+    }
+    kki_xml_close(w, "texture");
+}
+
 static void write_assets(kki_mjcf_output *o) {
     kki_xml_writer *w = &o->w;
     kki_xml_open(w, "asset");
     for (int i = 0; i < kk_spec_look_count(o->spec); i++) {
         const kk_look_def *look = kk_spec_look_const(o->spec, i);
+<<<<<<< HEAD
         const bool has_texture = look->texture && look->texture[0];
         char path[KKI_PATH_SIZE];
         const bool is_whole = has_texture && kki_path_is_absolute(look->texture) && o->options->directory &&
@@ -408,11 +428,18 @@ static void write_assets(kki_mjcf_output *o) {
             kki_xml_put(w, "type", "2d");
             kki_xml_put(w, "file", is_whole ? path : look->texture);
             kki_xml_close(w, "texture");
+=======
+        const bool has_texture = (look->texture && look->texture[0]) || look->pattern != KK_PATTERN_NONE;
+        if (has_texture) {
+            write_texture(w, look, i);
+>>>>>>> mjcf
         }
         kki_xml_open(w, "material");
         kki_mjcf_put_word(w, "name", "look", i);
         if (has_texture) {
             kki_mjcf_put_word(w, "texture", "texture", i);
+            kki_xml_put_numbers(w, "texrepeat", (const double[2]){look->repeat[0], look->repeat[1]}, 2);
+            kki_xml_put(w, "texuniform", look->repeats_by_size ? "true" : "false");
         }
         kki_xml_put_numbers(w, "rgba",
                             (const double[4]){look->colour[0], look->colour[1], look->colour[2], look->colour[3]}, 4);

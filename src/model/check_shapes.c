@@ -194,7 +194,16 @@ static kk_status check_look(const kk_spec *spec, int id, kk_error *error) {
     for (int k = 0; k < 4 && status == KK_OK; k++) {
         status = kki_check_finite(item, "its colour", (double)spec->look[id].colour[k], error);
     }
-    return status;
+    for (int k = 0; k < 6 && status == KK_OK; k++) {
+        status = kki_check_finite(item, "a colour of its pattern", (double)spec->look[id].pattern_colour[k / 3][k % 3],
+                                  error);
+    }
+    for (int k = 0; k < 2 && status == KK_OK; k++) {
+        status = kki_check_finite(item, "repeat", (double)spec->look[id].repeat[k], error);
+    }
+    return status ? status
+                  : kki_check_choice(item, "pattern", (int)spec->look[id].pattern, KK_PATTERN_CHECKER + 1,
+                                     "KK_PATTERN_...", error);
 }
 
 kk_status kki_check_shapes(const kk_spec *spec, kk_error *error) {

@@ -63,7 +63,7 @@ kk_height_field_def kk_height_field_def_default(void) {
 }
 
 kk_look_def kk_look_def_default(void) {
-    return (kk_look_def){.colour = {0.8F, 0.8F, 0.8F, 1}};
+    return (kk_look_def){.colour = {0.8F, 0.8F, 0.8F, 1}, .repeat = {1, 1}};
 }
 
 kk_material_pair_def kk_material_pair_def_default(void) {

@@ -116,6 +116,26 @@ static void put_colour(kki_json_writer *w, const char *key, const float colour[4
     kki_json_put_numbers(w, key, (const double[]){colour[0], colour[1], colour[2], colour[3]}, 4);
 }
 
+/// A file, or a pattern of two colours.
+static void put_texture(kki_json_writer *w, const kk_look_def *look) {
+    static const char *const words[] = {"none", "flat", "gradient", "checker"};
+    const float(*c)[3] = look->pattern_colour;
+    if (look->pattern == KK_PATTERN_NONE && !(look->texture && look->texture[0])) {
+        return;
+    }
+    kki_json_open(w, "texture", '{');
+    if (look->texture && look->texture[0]) {
+        kki_json_put_string(w, "file", look->texture);
+    }
+    if (look->pattern != KK_PATTERN_NONE) {
+        kki_json_put_string(w, "pattern", words[look->pattern]);
+        kki_json_put_numbers(w, "colours", (const double[]){c[0][0], c[0][1], c[0][2], c[1][0], c[1][1], c[1][2]}, 6);
+    }
+    kki_json_put_numbers(w, "repeat", (const double[]){look->repeat[0], look->repeat[1]}, 2);
+    kki_json_put_bool(w, "by_size", look->repeats_by_size);
+    kki_json_close(w, '}');
+}
+
 static void put_shape(kki_json_writer *w, const kk_model *model, int id) {
     const kk_shape_def s = kk_model_shape(model, id);
     kki_json_open(w, NULL, '{');
@@ -131,7 +151,9 @@ static void put_shape(kki_json_writer *w, const kk_model *model, int id) {
     kki_json_put_int(w, "material", s.material);
     kki_json_put_number(w, "margin", s.margin);
     if (s.look >= 0) {
-        put_colour(w, "colour", kk_model_look(model, s.look).colour);
+        const kk_look_def look = kk_model_look(model, s.look);
+        put_colour(w, "colour", look.colour);
+        put_texture(w, &look);
     }
     kki_json_close(w, '}');
 }

@@ -370,8 +370,8 @@ KK_TEST(mjcf_refuses_what_is_too_far_away) {
         "<body><joint pos='1e11 0 0'/><geom size='1'/></body>",
         "<body><joint type='slide' ref='1e11'/><geom size='1'/></body>",
         "<body><freejoint/><geom size='1'/><site pos='1e300 0 0'/></body>",
-        "<body><freejoint/><geom size='1'/></body></worldbody><keyframe><key qpos='1e308 0 0 1 0 0 "
-        "0'/></keyframe><worldbody>",
+        ("<body><freejoint/><geom size='1'/></body></worldbody><keyframe><key qpos='1e308 0 0 1 0 0 "
+         "0'/></keyframe><worldbody>"),
     };
     for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
         char text[500];
@@ -382,6 +382,39 @@ KK_TEST(mjcf_refuses_what_is_too_far_away) {
         }
         robot_free(&r);
     }
+}
+
+// an empty rgba is none, so each geom has that of its own class
+KK_TEST(mjcf_empty_colours_are_those_of_the_class) {
+    robot r = mjcf_from_text("<mujoco><default><default class='r'><geom rgba='1 0 0 1'/></default><default class='b'>"
+                             "<geom rgba='0 0 1 1'/></default></default><worldbody><geom class='r' rgba='' size='1'/>"
+                             "<geom class='b' rgba=' ' size='1'/></worldbody></mujoco>");
+    if (robot_is_good(&r, "colours") && KK_CHECK_EQ_INT(kk_model_nlook(r.model), 2)) {
+        KK_CHECK(kk_model_look(r.model, kk_model_shape(r.model, 0).look).colour[0] == 1);
+        KK_CHECK(kk_model_look(r.model, kk_model_shape(r.model, 1).look).colour[2] == 1);
+    }
+    robot_free(&r);
+}
+
+// what the eye needs: files and patterns of textures, their repeats, and the layer that has the colours
+KK_TEST(mjcf_looks_have_textures) {
+    robot r = mjcf_from_text(
+        "<mujoco><compiler texturedir='t'/><default><texture rgb1='1 0 0'/></default><asset>"
+        "<texture name='c' type='2d' builtin='checker' rgb2='0 0 1' width='8' height='8'/>"
+        "<texture name='f' type='2d' file='f.png'/>"
+        "<material name='a' texture='c' texrepeat='2 3' texuniform='true'/>"
+        "<material name='b'><layer texture='f' role='rgb'/><layer texture='c' role='normal'/></material></asset>"
+        "<worldbody><geom size='1' material='a'/><geom size='1' material='b'/></worldbody></mujoco>");
+    if (robot_is_good(&r, "textures") && KK_CHECK_EQ_INT(kk_model_nlook(r.model), 2)) {
+        const kk_look_def a = kk_model_look(r.model, 0), b = kk_model_look(r.model, 1);
+        KK_CHECK_EQ_INT(a.pattern, KK_PATTERN_CHECKER);
+        KK_CHECK(a.pattern_colour[0][0] == 1 && a.pattern_colour[0][1] == 0 && a.pattern_colour[1][2] == 1);
+        KK_CHECK(a.repeat[0] == 2 && a.repeat[1] == 3 && a.repeats_by_size == 1);
+        KK_CHECK_EQ_INT(b.pattern, KK_PATTERN_NONE);
+        KK_CHECK_STR(b.texture, "t/f.png");
+        KK_CHECK(b.repeat[0] == 1 && b.repeats_by_size == 0);
+    }
+    robot_free(&r);
 }
 
 // ---- reports
