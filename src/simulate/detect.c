@@ -568,7 +568,7 @@ static kk_status collide(const kk_model *model, kk_simulator *s, const kk_state 
     memory_book book = open_book(state);
     const progress done = look_together(model, s, &book, count);
     if (done == ALL_DONE) {
-        return KK_OK;
+        return kki_room_status(s);
     }
     kk_status status = KK_OK;
     direction last = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}}};

@@ -219,6 +219,8 @@ void kki_simulator_count_room(const kk_model *m, kk_simulator *s) {
     s->max_blocks = (s->has_plain_contacts ? 1 : 3) * room->held + KKI_MOST_BLOCKS * loops + single;
     s->max_parts = a_contact * room->held + KKI_MOST_ROWS * loops + 2 * single + kki_tendon_part_count(m);
     s->loose.room = s->wide.width > 0 ? room->contacts : 0;
+    s->loose.bundle_room = room->swarm_bundles;
+    s->loose.block_room = room->swarm_blocks;
 }
 
 static void count(const kk_model *m, kk_simulator *s) {
