@@ -596,6 +596,7 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
         }
     } else if (status == KK_OK && s->looks == KKI_STRIKES) {
         kki_strike(model, s, count);
+        status = kki_room_status(s);
     }
     status = status ? status : collide(model, s, state, count);
     if (status == KK_OK && s->looks == KKI_LOOKS_AHEAD) {

@@ -16,7 +16,7 @@
 /// Islands of more rows than this are solved without forming G.
 enum { MOST_DENSE_ROWS = 256 };
 /// Room that a new simulator begins with, unless options or model say otherwise.
-enum { FIRST_CONTACTS = 64, FIRST_DENSE_ROWS = 192, FIRST_NEAR = 256, FIRST_MANIFOLDS = 16 };
+enum { FIRST_CONTACTS = 64, FIRST_DENSE_ROWS = 192, FIRST_NEAR = 256, FIRST_MANIFOLDS = 16, FIRST_BUNDLES = 64 };
 
 // ---- options
 
@@ -205,6 +205,8 @@ static kki_room first_room(const kk_model *m, const kk_simulator *s) {
                       .held = !touches               ? 0
                               : few < FIRST_CONTACTS ? few
                                                      : FIRST_CONTACTS,
+                      .swarm_bundles = touches && s->wide.width > 0 ? FIRST_BUNDLES : 0,
+                      .swarm_blocks = touches && s->wide.width > 0 ? FIRST_BUNDLES : 0,
                       .dense_rows = rows < FIRST_DENSE_ROWS ? rows : FIRST_DENSE_ROWS};
 }
 
