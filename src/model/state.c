@@ -8,7 +8,8 @@
 ///     40 contacts, 44 pairs, 48 words of other records, 52 zero,
 ///     56 time, then q, v, lag, warm, the words of the list, and in the last 8 bytes the checksum
 /// Version 2 has room for as many contacts as there may be: at 40 time, then q, v, lag, and in `warm` the numbers of contacts and pairs, their records, 13
-/// and 10 doubles each, zeros up to its room, and the rest. Version 1 has no acceleration at the end of `warm`, and is read as one without.
+/// and 10 doubles each, zeros up to its room, and the rest. At the end of `warm` version 2 has the acceleration of one step, and version 1 none; both are
+/// read as states without.
 /// `size` counts the whole block, and the checksum is the hash of everything before it. XXH64 finds
 /// every flipped bit and practically every other accident; it is no protection against forgery.
 #include <karakuri/hash.h>
@@ -32,11 +33,11 @@ struct kk_state {
     size_t size;         ///< bytes of the block
     uint64_t model_hash; ///< of the model it belongs to
     int32_t nq, nv, nlag, nwarm;
-    int32_t nwarm_1;    ///< what of nwarm version 1 of the saved form has
-    int32_t old_room;   ///< contacts that versions 1 and 2 have room for
-    kki_warm_list list; ///< what touched
-    size_t room;        ///< words that the list has room for
-    double number[];    ///< time, q, v, lag, warm
+    int32_t nwarm_1, nwarm_2; ///< what versions 1 and 2 of the saved form have in its place
+    int32_t old_room;         ///< contacts that versions 1 and 2 have room for
+    kki_warm_list list;       ///< what touched
+    size_t room;              ///< words that the list has room for
+    double number[];          ///< time, q, v, lag, warm
 };
 
 static size_t number_count(const kk_state *s) {
@@ -93,7 +94,8 @@ kk_status kk_state_create(const kk_model *model, const kk_allocator *allocator, 
                        .nv = model->nv,
                        .nlag = model->nlag,
                        .nwarm = kki_warm_layout_of(model).size,
-                       .nwarm_1 = kki_warm_layout_of(model).first_change,
+                       .nwarm_1 = kki_warm_layout_of(model).size_1,
+                       .nwarm_2 = kki_warm_layout_of(model).size_2,
                        .old_room = kki_warm_old_room(model),
                        .list.contact_size =
                            kki_has_plain_contacts(model) ? KKI_WARM_MOMENT : KKI_WARM_MOST_CONTACT_SIZE};
@@ -574,7 +576,7 @@ static kk_status restore_old_list(kk_state *s, const unsigned char *warm, kk_err
 static kk_status restore_old(kk_state *s, const unsigned char *at, size_t size, kk_error *error) {
     const uint64_t version = get(at + 8, 4);
     const size_t before = 1 + (size_t)(s->nq + s->nv + s->nlag), records = old_records(s);
-    const size_t fixed = (size_t)(version == 1 ? s->nwarm_1 : s->nwarm);
+    const size_t fixed = (size_t)(version == 1 ? s->nwarm_1 : s->nwarm_2);
     unsigned char expected[OLD_HEADER_SIZE];
     put_sizes(s, version, size, records + fixed, expected);
     if (size != OLD_HEADER_SIZE + 8 * (before + records + fixed) + CHECKSUM_SIZE ||
@@ -583,10 +585,12 @@ static kk_status restore_old(kk_state *s, const unsigned char *at, size_t size, 
     }
     at += OLD_HEADER_SIZE;
     const kk_status status = restore_old_list(s, at + 8 * before, error);
-    for (size_t i = 0; i < before + fixed && status == KK_OK; i++) {
+    const size_t common =
+        before + (size_t)s->nwarm_1; // accelerations are those of several steps now: the next one goes on without
+    for (size_t i = 0; i < common && status == KK_OK; i++) {
         s->number[i] = old_number(at, i < before ? i : i + records);
     }
-    for (size_t i = before + fixed; i < number_count(s) && status == KK_OK; i++) {
+    for (size_t i = common; i < number_count(s) && status == KK_OK; i++) {
         s->number[i] = 0;
     }
     return status;

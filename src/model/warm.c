@@ -91,6 +91,15 @@ int kki_has_bias(const kk_model *model, int tree) {
     return !model->node[first].is_leaf || model->node_nv[first] == 3; // a body on a ball joint: a top
 }
 
+/// Whether any tree has several nodes: what version 2 asked.
+static int has_links(const kk_model *m) {
+    int any = 0;
+    for (int t = 0; t < m->ntree; t++) {
+        any |= !m->node[m->dof_node[m->tree_first_dof[t]]].is_leaf;
+    }
+    return any;
+}
+
 static int has_bias_forces(const kk_model *m) {
     int any = 0;
     for (int t = 0; t < m->ntree; t++) {
@@ -110,6 +119,8 @@ kki_warm_layout kki_warm_layout_of(const kk_model *model) {
     w.first_lone = w.first_flight + KKI_WARM_FLIGHT_SIZE * count_nodes(model, kki_is_flyer);
     w.first_body = w.first_lone + KKI_WARM_LONE_SIZE * count_nodes(model, kki_is_lone);
     w.first_change = w.first_body + (may_have_springs(model) ? KKI_WARM_BODY_SIZE * model->nnode : 0);
+    w.size_1 = w.first_change;
+    w.size_2 = w.first_change + (has_links(model) ? model->nv + KKI_WARM_CHANGE_HASHES : 0);
     w.size = w.first_change + (has_bias_forces(model) ? KKI_WARM_CHANGES * model->nv + KKI_WARM_CHANGE_HASHES : 0);
     return w;
 }

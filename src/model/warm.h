@@ -94,6 +94,7 @@ typedef struct kki_warm_layout {
     int first_body;   ///< [nnode] where springs may stand for hinges; no room otherwise
     int first_change; ///< mean accelerations of the last steps, and the hash of coordinates and velocities behind them
     int size;         ///< all of it
+    int size_1, size_2; ///< of versions 1 and 2 of the saved form: without accelerations, and with those of one step
 } kki_warm_layout;
 
 kki_warm_layout kki_warm_layout_of(const kk_model *model);

@@ -473,8 +473,10 @@ kk_status kki_constrain(const kk_model *model, kk_simulator *s) {
         s->has_dry || model->options.integrator == KK_INTEGRATOR_RK4; // which has no joints that slide on
     s->nconstraint = s->nparts = 0;
     kki_loose_choose(model, s);
-    kki_room_ask(s->ncontact - s->loose.npoint, s->room.held, &s->lacking.room.held);
-    if (s->lacking.room.held > 0) {
+    if (!kki_room_is_lacking(s)) { // else it is not known yet who is loose
+        kki_room_ask(s->ncontact - s->loose.npoint, s->room.held, &s->lacking.room.held);
+    }
+    if (kki_room_is_lacking(s)) {
         return KK_LIMIT_EXCEEDED;
     }
     for (int i = 0; i < s->ncontact && s->loose.npoint < s->ncontact; i++) {

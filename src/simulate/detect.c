@@ -568,7 +568,7 @@ static kk_status collide(const kk_model *model, kk_simulator *s, const kk_state 
     memory_book book = open_book(state);
     const progress done = look_together(model, s, &book, count);
     if (done == ALL_DONE) {
-        return KK_OK;
+        return kki_room_status(s);
     }
     kk_status status = KK_OK;
     direction last = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}}};
@@ -596,6 +596,7 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
         }
     } else if (status == KK_OK && s->looks == KKI_STRIKES) {
         kki_strike(model, s, count);
+        status = kki_room_status(s);
     }
     status = status ? status : collide(model, s, state, count);
     if (status == KK_OK && s->looks == KKI_LOOKS_AHEAD) {

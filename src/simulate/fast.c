@@ -7,7 +7,6 @@
 #include "collision/distance.h"
 #include "collision/impact.h"
 #include "geometry/convex.h"
-#include "simulate/degrade.h"
 #include "simulate/simulator.h"
 
 /// Thickness of what has none, m.
@@ -319,16 +318,18 @@ static double time_of_impact(const kk_model *m, const kk_simulator *s, const int
 }
 
 void kki_strike(const kk_model *model, kk_simulator *s, int count) {
+    int unseen = 0;
     for (int i = 0; i < count; i++) {
         const int shape[2] = {s->near.list[i].first, s->near.list[i].second};
         const double thick = kki_thickness(model, shape[0], shape[1]);
         if (is_calm(s, i) || !is_fast(model, s, shape[0], shape[1], thick)) {
             continue;
         }
-        if (s->nstruck == s->max_touching) { // the rest is seen in the middle alone
-            const int body[2] = {model->shape[shape[0]].body, model->shape[shape[1]].body};
-            kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_FAST_PAIR, KK_STAGE_DETECT, body, s->h);
-            return;
+        if (s->nstruck ==
+            s->max_touching) { // the rest is counted, so that there is room for all when the step is repeated
+            unseen++;
+            kki_room_ask(s->max_touching + unseen, s->max_touching, &s->lacking.room.contacts);
+            continue;
         }
         const double time = time_of_impact(model, s, shape);
         s->struck[s->nstruck] = (kki_struck){i, time};

@@ -98,8 +98,7 @@ void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
 
 void kki_loose_place_room(kki_layout *layout, kk_simulator *s) {
     kki_loose *x = &s->loose;
-    const size_t contacts = (size_t)x->room, blocks = x->room ? kki_swarm_blocks(x->room) : 0;
-    const size_t bundles = x->room ? kki_swarm_bundles(x->room) : 0;
+    const size_t contacts = (size_t)x->room, blocks = (size_t)x->block_room, bundles = (size_t)x->bundle_room;
     KKI_LAYOUT_ARRAY(layout, x->face, contacts);
     KKI_LAYOUT_ARRAY(layout, x->is_taken, contacts);
     KKI_LAYOUT_ARRAY(layout, x->order, contacts);

@@ -25,7 +25,8 @@ typedef struct kki_loose_face {
 
 typedef struct kki_loose {
     kki_swarm swarm;
-    int32_t room;             ///< contacts; 0: the model has no loose bodies
+    int32_t room; ///< contacts; 0: the model has no loose bodies
+    int32_t bundle_room, block_room;
     int32_t is_everything;    ///< all bodies are loose
     int32_t is_chosen;        ///< for the contacts there are, when they were found (detect.c)
     int8_t *is_loose;         ///< [nnode] 2: and answers alike in all directions

@@ -232,8 +232,22 @@ static void sort_by_chunk(kki_loose *x) {
     }
 }
 
-/// How many faces of each colour have how many points, then where each sort begins: the longest first, what may be balls last.
-static void sort_faces(kki_loose *x, kki_swarm_chunk *b, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
+/// Bundles of a chunk whose faces have been counted by colour and points.
+static int bundles_of(const kki_swarm_chunk *b, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
+    int bundles = 0;
+    for (int c = 0; c < b->colours; c++) {
+        int faces = 0;
+        for (int n = 0; n <= KKI_SWARM_POINTS; n++) {
+            faces += at[c][n];
+        }
+        bundles += (faces + KKI_SWARM_LANES - 1) / KKI_SWARM_LANES;
+    }
+    return bundles;
+}
+
+/// How many faces of each colour have how many points, then where each sort begins: the longest first, what may be balls last. False where bundles lack room;
+/// they are counted on.
+static bool sort_faces(kki_loose *x, kki_swarm_chunk *b, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
     kki_swarm *w = &x->swarm;
     memset(at, 0, sizeof(int32_t) * KKI_SWARM_COLOURS * (KKI_SWARM_POINTS + 1));
     b->colours = 0;
@@ -243,6 +257,10 @@ static void sort_faces(kki_loose *x, kki_swarm_chunk *b, int32_t at[KKI_SWARM_CO
         b->colours = f->colour >= b->colours ? f->colour + 1 : b->colours;
     }
     int bundles = w->count;
+    if (bundles + bundles_of(b, at) > x->bundle_room) {
+        w->count += bundles_of(b, at);
+        return false;
+    }
     for (int c = 0; c < b->colours; c++) {
         int lane = KKI_SWARM_LANES * bundles;
         b->start[c] = bundles;
@@ -260,6 +278,7 @@ static void sort_faces(kki_loose *x, kki_swarm_chunk *b, int32_t at[KKI_SWARM_CO
         }
     }
     b->start[b->colours] = w->count = bundles;
+    return true;
 }
 
 /// Where a tree's numbers begin in the swarm.
@@ -280,15 +299,15 @@ static void fill_lane(kki_loose *x, const kki_loose_face *f, int lane) {
 }
 
 static void fill_chunk(kki_loose *x, kki_swarm_chunk *c, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
-    sort_faces(x, c, at);
-    for (int i = c->face; i < c->face_end; i++) {
+    const bool fits = sort_faces(x, c, at);
+    for (int i = c->face; i < c->face_end && fits; i++) {
         const kki_loose_face *f = &x->face[x->order[i]];
         fill_lane(x, f, at[f->colour][f->sort]++);
     }
 }
 
-/// Where points stand: from the beginning in each batch, if there is room for the largest as often as there are workers.
-static void number_points(kki_swarm *w, int workers) {
+/// Blocks of points, and where they stand: from the beginning in each batch, if there is room for the largest as often as there are workers.
+static int number_points(kki_swarm *w, int workers) {
     int32_t all = 0, most = 0;
     for (int k = 0; k < w->nbatch; k++) {
         int32_t points = 0;
@@ -308,6 +327,7 @@ static void number_points(kki_swarm *w, int workers) {
             points += w->bundle[i].points;
         }
     }
+    return all;
 }
 
 static void make_bundles(kk_simulator *s) {
@@ -324,7 +344,10 @@ static void make_bundles(kk_simulator *s) {
         }
         b->bundle_end = x->swarm.count;
     }
-    number_points(&x->swarm, s->nworker);
+    kki_room_ask(x->swarm.count, x->bundle_room, &s->lacking.room.swarm_bundles);
+    if (x->swarm.count <= x->bundle_room) {
+        kki_room_ask(number_points(&x->swarm, s->nworker), x->block_room, &s->lacking.room.swarm_blocks);
+    }
 }
 
 void kki_loose_choose(const kk_model *m, kk_simulator *s) {

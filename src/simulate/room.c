@@ -72,10 +72,10 @@ static void keep_kernels(kk_simulator *s, const kk_simulator *old) {
     s->wide.solver.kernels = old->wide.solver.kernels;
 }
 
-/// @param next  a copy of the simulator, with its room
-static kk_status make(const kk_simulator *s, kk_simulator *next) {
+/// @param next  a copy of the simulator, with its room    @param keeps  whether the dense solver is large enough, and handed on
+static kk_status make(const kk_simulator *s, int keeps, kk_simulator *next) {
     next->room_block = NULL;
-    next->solver = (kki_solver_work){0};
+    next->solver = keeps ? s->solver : (kki_solver_work){0};
     next->wide.solver = (kki_sparse_work){.memory = NULL};
     kk_status status = kki_simulator_make_room(s->model, next);
     if (status == KK_OK && next->room.near > s->room.near) {
@@ -87,6 +87,7 @@ static kk_status make(const kk_simulator *s, kk_simulator *next) {
         }
     }
     if (status != KK_OK) {
+        next->solver = keeps ? (kki_solver_work){0} : next->solver;
         kki_simulator_release_room(next);
     }
     return status;
@@ -103,7 +104,8 @@ static void forget_results(kk_simulator *s) {
 static kk_status grow_simulator(kk_simulator *s, const kki_room *room, kk_error *error) {
     kk_simulator next = *s, old = *s;
     next.room = *room;
-    kk_status status = make(s, &next);
+    const int keeps = next.room.dense_rows == s->room.dense_rows;
+    kk_status status = make(s, keeps, &next);
     if (status != KK_OK) {
         return kki_error_set(error, status, "no memory for a step with %d contact points and %d near pairs of shapes",
                              (int)room->contacts, (int)room->near);
@@ -116,10 +118,12 @@ static kk_status grow_simulator(kk_simulator *s, const kki_room *room, kk_error 
         if (has_new_list) {
             kki_near_release_room(&next.near);
         }
+        next.solver = keeps ? (kki_solver_work){0} : next.solver;
         kki_simulator_release_room(&next);
         *s = old;
         return status;
     }
+    old.solver = keeps ? (kki_solver_work){0} : old.solver;
     if (has_new_list) {
         kki_near_release_room(&old.near);
         memset(s->placed, 0, (size_t)s->model->nshape * sizeof *s->placed); // the new broad phase knows nobody's place
@@ -199,6 +203,8 @@ static kki_room room_for(const kk_simulator *s, int contacts, int near) {
                      .dense_rows = all.max_rows < most ? all.max_rows : most};
     if (s->wide.width > 0) {
         const int64_t bodies = 2 * (int64_t)all.max_constraints, width = bodies * s->wide.widest;
+        room.swarm_bundles = (int)kki_swarm_bundles(contacts);
+        room.swarm_blocks = (int)kki_swarm_blocks(contacts);
         room.wide_bodies = bodies < m->ntree ? (int)bodies : m->ntree;
         room.wide_ties = all.max_constraints;
         room.wide_rows = all.max_rows;

@@ -16,7 +16,7 @@
 /// Islands of more rows than this are solved without forming G.
 enum { MOST_DENSE_ROWS = 256 };
 /// Room that a new simulator begins with, unless options or model say otherwise.
-enum { FIRST_CONTACTS = 64, FIRST_DENSE_ROWS = 192, FIRST_NEAR = 256, FIRST_MANIFOLDS = 16 };
+enum { FIRST_CONTACTS = 64, FIRST_DENSE_ROWS = 192, FIRST_NEAR = 256, FIRST_MANIFOLDS = 16, FIRST_BUNDLES = 64 };
 
 // ---- options
 
@@ -205,6 +205,8 @@ static kki_room first_room(const kk_model *m, const kk_simulator *s) {
                       .held = !touches               ? 0
                               : few < FIRST_CONTACTS ? few
                                                      : FIRST_CONTACTS,
+                      .swarm_bundles = touches && s->wide.width > 0 ? FIRST_BUNDLES : 0,
+                      .swarm_blocks = touches && s->wide.width > 0 ? FIRST_BUNDLES : 0,
                       .dense_rows = rows < FIRST_DENSE_ROWS ? rows : FIRST_DENSE_ROWS};
 }
 
@@ -219,6 +221,8 @@ void kki_simulator_count_room(const kk_model *m, kk_simulator *s) {
     s->max_blocks = (s->has_plain_contacts ? 1 : 3) * room->held + KKI_MOST_BLOCKS * loops + single;
     s->max_parts = a_contact * room->held + KKI_MOST_ROWS * loops + 2 * single + kki_tendon_part_count(m);
     s->loose.room = s->wide.width > 0 ? room->contacts : 0;
+    s->loose.bundle_room = room->swarm_bundles;
+    s->loose.block_room = room->swarm_blocks;
 }
 
 static void count(const kk_model *m, kk_simulator *s) {

@@ -281,11 +281,12 @@ enum { KKI_MEETINGS = 32 };
 
 /// Room for what differs from step to step; all else follows from the model. It grows where a step lacks some (room.c), and no result depends on it.
 typedef struct kki_room {
-    int32_t near;       ///< pairs of shapes that are near each other, of the broad phase
-    int32_t contacts;   ///< contact points, and pairs of shapes that touch
-    int32_t manifolds;  ///< of one pair
-    int32_t held;       ///< contacts that become constraints
-    int32_t dense_rows; ///< of an island that is not wide
+    int32_t near;                        ///< pairs of shapes that are near each other, of the broad phase
+    int32_t contacts;                    ///< contact points, and pairs of shapes that touch
+    int32_t manifolds;                   ///< of one pair
+    int32_t held;                        ///< contacts that become constraints
+    int32_t swarm_bundles, swarm_blocks; ///< of contacts that loose bodies take
+    int32_t dense_rows;                  ///< of an island that is not wide
     int32_t wide_bodies, wide_ties, wide_rows, wide_blocks, wide_coordinates; ///< of one that is
 } kki_room;
 enum { KKI_ROOMS = sizeof(kki_room) / sizeof(int32_t) };
