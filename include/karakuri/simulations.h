@@ -2,7 +2,8 @@
 ///
 /// Simulation i is row i of every array. The arrays are what a simulation *is*: write into time, q, v and lag to place it, into control, tau and
 /// wrench to drive it; a step reads them and leaves its results there. What a solver carries from step to step (warm starts, switches of loops)
-/// lies behind them, one for each simulation. Scratch is made for each worker, not for each simulation. No call but create allocates.
+/// lies behind them, one for each simulation. Scratch is made for each worker, not for each simulation. What differs from step to step takes more
+/// room when it needs it, as kk_step has it, unless the definition reserves it; no result depends on that.
 ///
 ///     kk_simulations *many;
 ///     kk_simulations_create(model, 4096, NULL, NULL, &many, &error);
@@ -24,6 +25,7 @@ typedef struct kk_simulations_def {
     kk_step_options
         step; ///< its workers are those that simulations are shared out to; each simulation is stepped by one of them
     int sensors;   ///< 1: a step ends with reading all sensors; readings are zero otherwise
+    kk_room room;  ///< of each worker and each simulation from the start; zero: it grows when it is needed
     int poses;     ///< 1: a step ends with poses and velocities of all bodies; both are zero otherwise
     uint64_t seed; ///< of the sensors' noise; simulation i has seed + i
 } kk_simulations_def;
@@ -83,6 +85,7 @@ KK_API kk_status kk_simulations_rollout(kk_simulations *simulations, const int32
                                         kk_error *error);
 /// Puts simulations at a state, or at the model's start; controls and forces become zero, readings too.
 /// @param index  as in kk_simulations_step    @param state  may be NULL
+/// KK_OUT_OF_MEMORY where a simulation has no room for the contacts of the state; it is as it was then, and all others are reset
 KK_API kk_status kk_simulations_reset(kk_simulations *simulations, const int32_t *index, int count,
                                       const kk_state *state, kk_error *error);
 /// Poses and velocities of bodies where q and v are now, whether asked for in the definition or not. Nothing moves.

@@ -38,7 +38,7 @@ typedef enum kkp_kind {
 /// How long what a pointer leads to is.
 typedef enum kkp_length {
     KKP_ONE,
-    KKP_BY_FIELD, ///< another field of the structure, at length_offset, says
+    KKP_BY_FIELD,  ///< another field of the structure, at length_offset, says
     KKP_BY_FIELDS, ///< two fields, at length_offset and length_is_size, whose product it is
     KKP_NQ,
     KKP_NV,
@@ -84,13 +84,13 @@ typedef struct kkp_type {
 typedef struct kkp_object {
     PyObject_HEAD void *data; ///< NULL: freed
     kkp_type *type;
-    struct kkp_object *owner; ///< whose memory this is in; NULL: its own
-    struct kkp_object *model; ///< that says how long arrays are
-    PyObject *keep;           ///< dict of what must live as long
+    struct kkp_object *owner;  ///< whose memory this is in; NULL: its own
+    struct kkp_object *model;  ///< that says how long arrays are
+    PyObject *keep;            ///< dict of what must live as long
     uint64_t generation, seen; ///< of itself; of the owner, when this was made
-    unsigned long thread;     ///< that holds it
-    int holds;                ///< −1: a call changes it; > 0: so many read it
-    int users;                ///< objects that need it
+    unsigned long thread;      ///< that holds it
+    int holds;                 ///< −1: a call changes it; > 0: so many read it
+    int users;                 ///< objects that need it
     int owns, is_fixed;
     int is_checked; ///< a structure whose arrays fit its model, and that was not written since
     long extra;
