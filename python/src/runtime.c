@@ -1153,10 +1153,15 @@ int kkp_go(kkp_call *c) {
         return 0;
     }
     if (c->is_long) {
+        const unsigned long self = PyThread_get_thread_ident();
         for (int i = 0; i < c->nheld; i++) {
             kkp_object *o = c->held[i].object;
-            o->holds = c->held[i].changes ? -1 : o->holds < 0 ? o->holds : o->holds + 1;
-            o->thread = c->held[i].changes ? PyThread_get_thread_ident() : o->thread;
+            if (c->held[i].changes) {
+                o->holds = -1;
+                o->thread = self;
+            } else if (o->holds >= 0) {
+                o->holds++;
+            }
         }
         c->thread = PyEval_SaveThread();
     }
@@ -1306,10 +1311,8 @@ kkp_object *kkp_object_of(kkp_call *c, int i, kkp_type *type, int how) {
             o->is_checked = 1;
         }
     }
-    if (type != &kkp_type_kk_model) {
-        c->held[c->nheld].object = o;
-        c->held[c->nheld++].changes = how & KKP_CHANGE;
-    }
+    c->held[c->nheld].object = o;
+    c->held[c->nheld++].changes = how & KKP_CHANGE;
     return c->failed ? NULL : o;
 }
 
