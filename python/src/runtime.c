@@ -1193,11 +1193,11 @@ PyObject *kkp_end(kkp_call *c, PyObject *result) {
 }
 
 int kkp_good(kkp_call *c, kk_status status) {
-    if (PyErr_Occurred()) {
-        return 0; // what a callback raised
-    }
     if (status >= 0) {
-        return 1;
+        return 1; // kkp_end sees what a callback raised
+    }
+    if (PyErr_Occurred()) {
+        return 0;
     }
     const kk_error *e = &c->error;
     const char *text = e->text[0] ? e->text : kk_status_text(status);
