@@ -1,9 +1,12 @@
-/// What generated bindings stand on: objects of the library as Python objects, arguments checked and named, arrays as views.
+/// What generated bindings stand on: objects of the library as Python objects, arguments checked and named, arrays as
+/// views.
 ///
 /// Rules that keep a program from crashing whatever it does:
-/// - an object keeps alive what it was made from (model, walk, options with their arrays), and a view keeps alive what it looks into;
+/// - an object keeps alive what it was made from (model, walk, options with their arrays), and a view keeps alive
+/// what it looks into;
 /// - kk_…_free refuses an object that others still need, and everything refuses an object that was freed;
-/// - what a call may move in memory (definitions of a spec, what a session stands on) is looked into with a count of such calls;
+/// - what a call may move in memory (definitions of a spec, what a session stands on) is looked into with a count of
+/// such calls;
 /// - an object that a call changes is taken by one thread at a time;
 /// - an array has the type and the length that the header says.
 #ifndef KARAKURI_PYTHON_RUNTIME_H

@@ -1,8 +1,9 @@
 /// Many simulations of one model: arrays of what is seen, a state behind each row, a simulator for each worker.
 ///
-/// A step of simulation i copies row i into its state, steps that, and copies it back: some hundred bytes beside the tens of kilobytes that a step
-/// touches, and the rows of all simulations lie side by side for whoever learns from them. Which worker takes which simulation has no
-/// influence, because a simulator keeps nothing that a step's result depends on.
+/// A step of simulation i copies row i into its state, steps that, and copies it back: some hundred bytes beside the
+/// tens of kilobytes that a step touches, and the rows of all simulations lie side by side for whoever learns from
+/// them. Which worker takes which simulation has no influence, because a simulator keeps nothing that a step's result
+/// depends on.
 #include <karakuri/simulations.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-// Many simulations of one model: each is what kk_step makes of it alone, to the last bit, whoever steps it and whatever becomes of the others.
+// Many simulations of one model: each is what kk_step makes of it alone, to the last bit, whoever steps it and
+// whatever becomes of the others.
 #include <string.h>
 
 #include "../simulate/stage.h"
@@ -6,7 +7,8 @@
 
 enum { MANY = 13 };
 
-/// A cart of a box on the ground with an arm of two hinges on it, driven through a filter; a ball beside it; a noisy sensor.
+/// A cart of a box on the ground with an arm of two hinges on it, driven through a filter; a ball beside it; a noisy
+/// sensor.
 static stage yard(void) {
     stage s = stage_begin(9.81);
     const int material = stage_material(&s, 0.6, 0.2);
