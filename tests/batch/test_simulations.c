@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../simulate/stage.h"
+#include "robots.h"
 #include "support/allocations.h"
 
 enum { MANY = 13 };
@@ -109,6 +110,34 @@ KK_TEST(simulations_are_steps_of_each_alone) {
     }
     kk_simulations_free(many);
     stage_end(&s);
+}
+
+// forces that are zero are no forces, to the last bit
+KK_TEST(zero_forces_are_none) {
+    const robots_forest_def def = robots_forest_def_default();
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        stage s = stage_begin(9.81);
+        KK_CHECK_EQ_INT(robots_random_forest(s.spec, seed, &def, &s.error), KK_OK);
+        stage_ready(&s, NULL);
+        kk_model_random_q(s.model, seed, 0, kk_state_q(s.state));
+        static const double tau[256] = {0};
+        static const kk_force wrench[64] = {{{0, 0, 0}, {0, 0, 0}}};
+        uint64_t hash[2] = {0, 0};
+        kk_state *start = NULL;
+        KK_CHECK_EQ_INT(kk_state_create(s.model, NULL, &start), KK_OK);
+        KK_CHECK_EQ_INT(kk_state_copy(start, s.state), KK_OK);
+        for (int k = 0; k < 2; k++) {
+            const kk_input zeros = {.tau = tau, .wrench = wrench};
+            KK_CHECK_EQ_INT(kk_state_copy(s.state, start), KK_OK);
+            for (int i = 0; i < 5; i++) {
+                KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, k ? &zeros : NULL, &s.error), KK_OK);
+            }
+            hash[k] = kk_state_hash(s.state);
+        }
+        KK_CHECK(hash[0] == hash[1]);
+        kk_state_free(start);
+        stage_end(&s);
+    }
 }
 
 // ---- threads
