@@ -9,7 +9,7 @@
 #   make zoo        every model that everybody has, beside MuJoCo, in an hour; ARGS="--model humanoid --regime random --seed 1 --json new.json --compare old.json"
 #   make exam       run scenes with known answers; plots in build/exam
 #   make determinism  thirteen simulations of 10 000 steps: same bits by every compiler, level, variant, number of threads and in WebAssembly
-#   make bench      measure beside the peers; ARGS="scenes" one of dynamics, scenes, loading
+#   make bench      measure beside the peers; ARGS="scenes" one of dynamics, scenes, loading, collision, simbench, piles, batch, python
 #   make solverbench  every method of the contact solver on the problems of tests/corpus; ARGS="--compare old.json", --json, --method, --family
 #   make exact      prove a million random distances, depths in meshes and times of impact, in hours; PAIRS= SHOTS= SEED= how many
 #   make crosscheck compare the results with the peers'

@@ -55,6 +55,7 @@ def measure_python(name, words):
     except make.Missing as missing:
         print(f"{name}: left out, no {missing}")
         return 0
+    peers.BUILD.mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "PYTHONPATH": str(make.build(2))}
     return subprocess.run([python, ROOT / "benchmarks" / f"{name}.py", *words], env=environment).returncode
 

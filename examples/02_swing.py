@@ -9,7 +9,7 @@ import numpy as np
 import karakuri
 from karakuri import c
 
-STEPS, DT, ROPE, SPRING = 1500, 1e-3, 6000.0, 60.0
+STEPS, DT, ROPE, SPRING = 800, 1e-3, 6000.0, 60.0
 
 model = karakuri.load(pathlib.Path(__file__).parents[1] / "models" / "hrp2" / "hrp2.xml", floor=False)
 dynamics = model.dynamics()

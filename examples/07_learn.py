@@ -23,11 +23,10 @@ model = karakuri.loads(XML)
 batch = model.batch(POPULATION * STARTS, sensors=False)
 
 
-def costs(policies: list[list[float]], seed: int) -> np.ndarray:
+def costs(policies: list[list[float]], starts: np.ndarray) -> np.ndarray:
     """Share of the time that the pole is down or the cart off its rail, and a little of how far both are from the middle."""
-    rng = np.random.default_rng(seed)
     batch.reset()
-    batch.q[:, 1] = np.tile(rng.uniform(-0.2, 0.2, STARTS), POPULATION)
+    batch.q[:, 1] = np.tile(starts, POPULATION)
     gains, cost = np.repeat(np.asarray(policies), STARTS, axis=0), np.zeros(len(batch))
     up = np.ones(len(batch), dtype=np.bool_)
     for _ in range(STEPS):
@@ -43,8 +42,8 @@ optimizer = c.kk_optimizer_create(c.kk_optimizer_def(n=4, population=POPULATION,
 candidates, best = np.zeros((POPULATION, 4)), np.zeros(4)
 for generation in range(30):
     c.kk_optimizer_ask(optimizer, candidates)
-    c.kk_optimizer_tell(optimizer, costs(candidates.tolist(), generation))
+    c.kk_optimizer_tell(optimizer, costs(candidates.tolist(), np.linspace(-0.25, 0.25, STARTS)))
 c.kk_optimizer_best(optimizer, best)
-trial = costs([best.tolist()] * POPULATION, 1000)[0]
+trial = costs([best.tolist()] * POPULATION, np.random.default_rng(1).uniform(-0.2, 0.2, STARTS))[0]
 print(f"gains {np.round(best, 2)}: cost {trial:.4f} of new starts (1: it falls at once)")
 assert trial < 0.05, "the pole stays up"

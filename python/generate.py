@@ -836,6 +836,8 @@ class Maker:
             c.append("    }")
         if call.name in WHOLE:
             c.append("    kkp_check_spec(&c, o_spec);")
+        if call.name == "kk_step":
+            c.append("    c.is_long = kkp_size(&c, KKP_NV) > 3; /* less takes under a microsecond: giving the interpreter away costs more than it gives */")
         c.append("    if (kkp_go(&c)) {")
         what = f"{call.name}({', '.join(self.arguments)})"
         if declaration == "status":

@@ -61,6 +61,9 @@ look_for_test() {
     [ -e /usr/include/expat.h ] || wish libexpat1-dev
     [ -e /usr/lib/wasm32-wasi/crt1.o ] || wish wasi-libc
     has_wasm_runtime || wish "$(wasm_runtime_package)"
+    # of the Python package
+    python3 -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || wish python3-dev
+    python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || wish python3-venv
 }
 
 look_for_check() {

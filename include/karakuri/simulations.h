@@ -1,8 +1,11 @@
-/// Many simulations of one model, stepped together: arrays that are views, threads of the caller, the same bits for any number of them.
+/// Many simulations of one model, stepped together: arrays that are views, threads of the caller, the same bits for
+/// any number of them.
 ///
-/// Simulation i is row i of every array. The arrays are what a simulation *is*: write into time, q, v and lag to place it, into control, tau and
-/// wrench to drive it; a step reads them and leaves its results there. What a solver carries from step to step (warm starts, switches of loops)
-/// lies behind them, one for each simulation. Scratch is made for each worker, not for each simulation. No call but create allocates.
+/// Simulation i is row i of every array. The arrays are what a simulation *is*: write into time, q, v and lag to
+/// place it, into control, tau and wrench to drive it; a step reads them and leaves its results there. What a solver
+/// carries from step to step (warm starts, switches of loops) lies behind them, one for each simulation. Scratch is
+/// made for each worker, not for each simulation. What differs from step to step takes more room when it needs it, as
+/// kk_step has it, unless the definition reserves it; no result depends on that.
 ///
 ///     kk_simulations *many;
 ///     kk_simulations_create(model, 4096, NULL, NULL, &many, &error);
@@ -26,6 +29,7 @@ typedef struct kk_simulations_def {
     int sensors;   ///< 1: a step ends with reading all sensors; readings are zero otherwise
     int poses;     ///< 1: a step ends with poses and velocities of all bodies; both are zero otherwise
     uint64_t seed; ///< of the sensors' noise; simulation i has seed + i
+    kk_room room;  ///< of each worker and each simulation from the start; zero: it grows when it is needed
 } kk_simulations_def;
 
 /// What came of a simulation in the last call that stepped it.
@@ -39,7 +43,8 @@ typedef struct kk_simulation_result {
     double flaw_amount;      ///< in the flaw's unit
 } kk_simulation_result;
 
-/// So many simulations at the model's start. The model must outlive them. @param count  from 1    @param def  may be NULL
+/// So many simulations at the model's start. The model must outlive them. @param count  from 1    @param def  may be
+/// NULL
 KK_API kk_status kk_simulations_create(const kk_model *model, int count, const kk_simulations_def *def,
                                        const kk_allocator *allocator, kk_simulations **simulations, kk_error *error);
 KK_API void kk_simulations_free(kk_simulations *simulations);
@@ -65,15 +70,17 @@ KK_API const kk_simulation_result *kk_simulations_results(const kk_simulations *
 
 // ---- what moves them
 
-/// Steps the simulations that `index` names, or all of them. One that fails stays as it was before the substep that failed, and all others are
-/// stepped to their end; the status and the text are those of the first that failed, by number. Results tell of each.
+/// Steps the simulations that `index` names, or all of them. One that fails stays as it was before the substep that
+/// failed, and all others are stepped to their end; the status and the text are those of the first that failed, by
+/// number. Results tell of each.
 /// @param index     [count] numbers of simulations, none twice; NULL: the first `count`
 /// @param substeps  steps of each, from 0
 /// KK_INVALID_ARGUMENT, and nothing is stepped, for a number that is none or stands twice
 KK_API kk_status kk_simulations_step(kk_simulations *simulations, const int32_t *index, int count, int substeps,
                                      kk_error *error);
-/// Open loop: for each simulation that `index` names, `steps` times a row of controls and so many substeps with it; what came of each is written.
-/// The controls of the last row stay. From a substep that fails on, a simulation keeps its state, and its rows repeat it.
+/// Open loop: for each simulation that `index` names, `steps` times a row of controls and so many substeps with it;
+/// what came of each is written. The controls of the last row stay. From a substep that fails on, a simulation keeps
+/// its state, and its rows repeat it.
 /// @param index     as in kk_simulations_step
 /// @param control   [count × steps × nactuator] by simulation, then by step
 /// @param q         [count × steps × nq] result, may be NULL    @param v  [count × steps × nv] result, may be NULL
@@ -83,12 +90,15 @@ KK_API kk_status kk_simulations_rollout(kk_simulations *simulations, const int32
                                         kk_error *error);
 /// Puts simulations at a state, or at the model's start; controls and forces become zero, readings too.
 /// @param index  as in kk_simulations_step    @param state  may be NULL
+/// KK_OUT_OF_MEMORY where a simulation has no room for the contacts of the state; it is as it was then, and all
+/// others are reset
 KK_API kk_status kk_simulations_reset(kk_simulations *simulations, const int32_t *index, int count,
                                       const kk_state *state, kk_error *error);
 /// Poses and velocities of bodies where q and v are now, whether asked for in the definition or not. Nothing moves.
 KK_API kk_status kk_simulations_forward(kk_simulations *simulations, const int32_t *index, int count, kk_error *error);
 
-/// A simulation as a state, with all that its next step starts from. KK_NOT_FOUND for a number that is none, KK_SIZE_MISMATCH for a state of another model.
+/// A simulation as a state, with all that its next step starts from. KK_NOT_FOUND for a number that is none,
+/// KK_SIZE_MISMATCH for a state of another model.
 KK_API kk_status kk_simulations_get_state(const kk_simulations *simulations, int index, kk_state *state);
 /// The other way round; controls and forces stay.
 KK_API kk_status kk_simulations_set_state(kk_simulations *simulations, int index, const kk_state *state);

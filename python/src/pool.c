@@ -1,4 +1,5 @@
-/// A pool of threads for kk_workers: the caller works too, indices are taken one by one, and whoever finds the pool at work does its own alone.
+/// A pool of threads for kk_workers: the caller works too, indices are taken one by one, and whoever finds the pool
+/// at work does its own alone.
 ///
 /// A forked child has none of the threads; there the caller does all of the work.
 #include <pthread.h>

@@ -6,17 +6,19 @@
 #include <string.h>
 
 /// Takes what a variable holds away and gives it something else.
-#define KKP_REPLACE(variable, value)      \
-    do {                                  \
+#define KKP_REPLACE(variable, value)          \
+    do {                                      \
         PyObject *const before_ = (variable); \
-        (variable) = (value);             \
-        Py_XDECREF(before_);              \
+        (variable) = (value);                 \
+        Py_XDECREF(before_);                  \
     } while (0)
 
 static PyTypeObject *array_type;
 static PyObject *make_error; ///< (status, text, file, line, column, function) → exception; set by the package
 
-static kkp_object *as_object(PyObject *o) { return (kkp_object *)(void *)o; }
+static kkp_object *as_object(PyObject *o) {
+    return (kkp_object *)(void *)o;
+}
 
 static int is_object(PyObject *o) {
     const kkp_type *const *t = (const kkp_type *const *)kkp_types;
@@ -171,9 +173,13 @@ static kkp_object *root_of(kkp_object *o) {
     return o;
 }
 
-void *kkp_pointer(kkp_object *o) { return o ? o->data : NULL; }
+void *kkp_pointer(kkp_object *o) {
+    return o ? o->data : NULL;
+}
 
-void kkp_freed(kkp_object *o) { o->data = NULL; }
+void kkp_freed(kkp_object *o) {
+    o->data = NULL;
+}
 
 void kkp_moved_into(kkp_object *o, PyObject *made) {
     o->data = NULL;
@@ -234,7 +240,9 @@ static int array_get_buffer(PyObject *self, Py_buffer *view, int flags) {
     return 0;
 }
 
-static Py_ssize_t array_length(PyObject *self) { return ((kkp_array *)(void *)self)->shape[0]; }
+static Py_ssize_t array_length(PyObject *self) {
+    return ((kkp_array *)(void *)self)->shape[0];
+}
 
 static PyObject *array_item(PyObject *self, PyObject *key) {
     PyObject *view = PyMemoryView_FromObject(self);
@@ -256,7 +264,8 @@ static PyType_Slot array_slots[] = {
     {Py_mp_length, (void *)array_length},
     {Py_mp_subscript, (void *)array_item},
     {Py_mp_ass_subscript, (void *)array_set_item},
-    {Py_tp_doc, "Numbers in the engine's memory, or in the caller's: a buffer, which numpy.asarray takes without copying."},
+    {Py_tp_doc,
+     "Numbers in the engine's memory, or in the caller's: a buffer, which numpy.asarray takes without copying."},
     {0, NULL}};
 static PyType_Spec array_spec = {"karakuri.c.array", sizeof(kkp_array), 0,
                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, array_slots};
@@ -345,7 +354,9 @@ static int fill(PyObject *sequence, char code, void *room, Py_ssize_t n) {
     return 1;
 }
 
-static int is_sequence(PyObject *o) { return PyList_Check(o) || PyTuple_Check(o); }
+static int is_sequence(PyObject *o) {
+    return PyList_Check(o) || PyTuple_Check(o);
+}
 
 /// An array that a structure may lead to: over the caller's buffer, or a copy of a sequence.
 static PyObject *array_from(PyObject *value, const char *name, char code) {
@@ -366,7 +377,8 @@ static PyObject *array_from(PyObject *value, const char *name, char code) {
     }
     if (PyObject_GetBuffer(value, &a->buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
         PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "%s must be a C-contiguous array of %s, or a list of numbers", name, type_of(code));
+        PyErr_Format(PyExc_TypeError, "%s must be a C-contiguous array of %s, or a list of numbers", name,
+                     type_of(code));
         Py_DECREF(a);
         return NULL;
     }
@@ -385,21 +397,20 @@ static PyObject *array_from(PyObject *value, const char *name, char code) {
 
 // ---- fields of structures
 
-static const kkp_field *closure(void *at) { return at; }
-static char *place_of(kkp_object *o, const kkp_field *f) { return (char *)o->data + f->offset; }
+static const kkp_field *closure(void *at) {
+    return at;
+}
+static char *place_of(kkp_object *o, const kkp_field *f) {
+    return (char *)o->data + f->offset;
+}
 
 static long long get_integer(const char *at, kkp_kind kind) {
     switch (kind) {
-    case KKP_CHAR:
-        return *(const signed char *)at;
-    case KKP_UCHAR:
-        return *(const unsigned char *)at;
-    case KKP_INT:
-        return *(const int *)(const void *)at;
-    case KKP_UINT32:
-        return *(const uint32_t *)(const void *)at;
-    default:
-        return *(const int64_t *)(const void *)at;
+    case KKP_CHAR: return *(const signed char *)at;
+    case KKP_UCHAR: return *(const unsigned char *)at;
+    case KKP_INT: return *(const int *)(const void *)at;
+    case KKP_UINT32: return *(const uint32_t *)(const void *)at;
+    default: return *(const int64_t *)(const void *)at;
     }
 }
 
@@ -419,29 +430,21 @@ static PyObject *get_scalar(const char *at, kkp_kind kind) {
 static size_t scalar_size(kkp_kind kind) {
     switch (kind) {
     case KKP_CHAR:
-    case KKP_UCHAR:
-        return 1;
+    case KKP_UCHAR: return 1;
     case KKP_FLOAT:
     case KKP_INT:
-    case KKP_UINT32:
-        return 4;
-    default:
-        return 8;
+    case KKP_UINT32: return 4;
+    default: return 8;
     }
 }
 
 static int in_range(long long x, kkp_kind kind) {
     switch (kind) {
-    case KKP_CHAR:
-        return x >= -128 && x <= 255;
-    case KKP_UCHAR:
-        return x >= 0 && x <= 255;
-    case KKP_INT:
-        return x >= INT32_MIN && x <= INT32_MAX;
-    case KKP_UINT32:
-        return x >= 0 && x <= UINT32_MAX;
-    default:
-        return 1;
+    case KKP_CHAR: return x >= -128 && x <= 255;
+    case KKP_UCHAR: return x >= 0 && x <= 255;
+    case KKP_INT: return x >= INT32_MIN && x <= INT32_MAX;
+    case KKP_UINT32: return x >= 0 && x <= UINT32_MAX;
+    default: return 1;
     }
 }
 
@@ -507,20 +510,13 @@ static size_t count_in_model(const kkp_object *model, kkp_length what) {
         return 0;
     }
     switch (what) {
-    case KKP_NQ:
-        return (size_t)kk_model_nq(m);
-    case KKP_NV:
-        return (size_t)kk_model_nv(m);
-    case KKP_NBODY:
-        return (size_t)kk_model_nbody(m);
-    case KKP_NACTUATOR:
-        return (size_t)kk_model_nactuator(m);
-    case KKP_NREADING:
-        return (size_t)kk_model_nreading(m);
-    case KKP_NLAG:
-        return (size_t)kk_model_nlag(m);
-    default:
-        return 0;
+    case KKP_NQ: return (size_t)kk_model_nq(m);
+    case KKP_NV: return (size_t)kk_model_nv(m);
+    case KKP_NBODY: return (size_t)kk_model_nbody(m);
+    case KKP_NACTUATOR: return (size_t)kk_model_nactuator(m);
+    case KKP_NREADING: return (size_t)kk_model_nreading(m);
+    case KKP_NLAG: return (size_t)kk_model_nlag(m);
+    default: return 0;
     }
 }
 
@@ -600,9 +596,8 @@ static PyObject *get_pointer(kkp_object *o, const kkp_field *f, const void *poin
     }
     PyObject *list = PyList_New((Py_ssize_t)n);
     for (size_t i = 0; list && i < n; i++) {
-        PyObject *item = f->kind == KKP_TEXTS
-                             ? kkp_text_of(((const char *const *)pointer)[i])
-                             : inside(f->type, (char *)(uintptr_t)pointer + i * f->type->size, o, 1);
+        PyObject *item = f->kind == KKP_TEXTS ? kkp_text_of(((const char *const *)pointer)[i])
+                                              : inside(f->type, (char *)(uintptr_t)pointer + i * f->type->size, o, 1);
         if (!item) {
             Py_CLEAR(list);
         } else {
@@ -641,10 +636,8 @@ static PyObject *get_field(PyObject *self, void *at) {
     }
     char *place = place_of(o, f);
     switch (f->kind) {
-    case KKP_CHARS:
-        return PyUnicode_DecodeUTF8(place, (Py_ssize_t)strnlen(place, (size_t)f->count), "replace");
-    case KKP_TEXT:
-        return kkp_text_of(*(const char **)(void *)place);
+    case KKP_CHARS: return PyUnicode_DecodeUTF8(place, (Py_ssize_t)strnlen(place, (size_t)f->count), "replace");
+    case KKP_TEXT: return kkp_text_of(*(const char **)(void *)place);
     case KKP_OBJECT:
     case KKP_DOUBLES:
     case KKP_BYTES:
@@ -654,10 +647,8 @@ static PyObject *get_field(PyObject *self, void *at) {
         const void *pointer = *(const void **)(void *)place;
         return pointer ? get_pointer(o, f, pointer) : kkp_none();
     }
-    case KKP_STRUCT:
-        return f->count > 1 ? get_items(o, f) : inside(f->type, place, o, o->is_fixed);
-    default:
-        return f->count > 1 ? get_items(o, f) : get_scalar(place, f->kind);
+    case KKP_STRUCT: return f->count > 1 ? get_items(o, f) : inside(f->type, place, o, o->is_fixed);
+    default: return f->count > 1 ? get_items(o, f) : get_scalar(place, f->kind);
     }
 }
 
@@ -740,7 +731,9 @@ static int set_items(kkp_object *o, const kkp_field *f, PyObject *value) {
     for (int i = 0; i < f->count && result == 0; i++) {
         PyObject *item = PySequence_GetItem(value, i);
         char *at = place_of(o, f) + (size_t)i * size;
-        result = !item ? -1 : f->kind == KKP_STRUCT ? set_struct(o, f, at, item) : set_scalar(at, f->kind, item, f->name);
+        result = !item                   ? -1
+                 : f->kind == KKP_STRUCT ? set_struct(o, f, at, item)
+                                         : set_scalar(at, f->kind, item, f->name);
         Py_XDECREF(item);
     }
     return result;
@@ -851,7 +844,9 @@ static PyObject *block_from(kkp_object *o, const kkp_field *f, PyObject *value, 
     return (PyObject *)a;
 }
 
-static char code_of(kkp_kind kind) { return kind == KKP_DOUBLES ? 'd' : kind == KKP_FACES ? 'i' : 'B'; }
+static char code_of(kkp_kind kind) {
+    return kind == KKP_DOUBLES ? 'd' : kind == KKP_FACES ? 'i' : 'B';
+}
 
 static int set_pointer(kkp_object *o, const kkp_field *f, PyObject *value) {
     void **place = (void **)(void *)place_of(o, f);
@@ -879,7 +874,8 @@ static int set_pointer(kkp_object *o, const kkp_field *f, PyObject *value) {
             PyErr_Format(PyExc_TypeError, "%s must be a list", f->name);
         } else {
             n = (size_t)PySequence_Size(value);
-            const size_t wanted = f->length >= KKP_NQ && f->length <= KKP_NLAG ? count_in_model(model_of(o), f->length) : n;
+            const size_t wanted =
+                f->length >= KKP_NQ && f->length <= KKP_NLAG ? count_in_model(model_of(o), f->length) : n;
             if (n == wanted) {
                 held = block_from(o, f, value, (Py_ssize_t)n);
             } else {
@@ -942,26 +938,24 @@ static int set_field(PyObject *self, PyObject *value, void *at) {
     if (!usable(o)) {
         return -1;
     }
-    const int is_of_call = o->type->destroy && (f->kind == KKP_OBJECT || f->kind == KKP_DOUBLES); // which frees them itself
-    if (!value || o->is_fixed || f->kind == KKP_CHARS || is_of_call || f->is_count == 1 || (f->is_count && measures_others(o))) {
+    const int is_of_call =
+        o->type->destroy && (f->kind == KKP_OBJECT || f->kind == KKP_DOUBLES); // which frees them itself
+    if (!value || o->is_fixed || f->kind == KKP_CHARS || is_of_call || f->is_count == 1 ||
+        (f->is_count && measures_others(o))) {
         PyErr_Format(PyExc_AttributeError, "%s of this %s is read-only", f->name, o->type->name);
         return -1;
     }
     root_of(o)->is_checked = 0;
     switch (f->kind) {
-    case KKP_TEXT:
-        return set_text(o, f, value);
+    case KKP_TEXT: return set_text(o, f, value);
     case KKP_OBJECT:
     case KKP_DOUBLES:
     case KKP_BYTES:
     case KKP_FACES:
     case KKP_STRUCTS:
-    case KKP_TEXTS:
-        return set_pointer(o, f, value);
-    case KKP_STRUCT:
-        return f->count > 1 ? set_items(o, f, value) : set_struct(o, f, place_of(o, f), value);
-    default:
-        return f->count > 1 ? set_items(o, f, value) : set_number(o, f, value);
+    case KKP_TEXTS: return set_pointer(o, f, value);
+    case KKP_STRUCT: return f->count > 1 ? set_items(o, f, value) : set_struct(o, f, place_of(o, f), value);
+    default: return f->count > 1 ? set_items(o, f, value) : set_number(o, f, value);
     }
 }
 
@@ -1121,7 +1115,8 @@ int kkp_begin(kkp_call *c, const char *function, const char *const *names, PyObj
     c->error.line = c->error.column = 0;
     c->error.file[0] = c->error.text[0] = 0;
     if (count < least || count > most) {
-        PyErr_Format(PyExc_TypeError, least == most ? "%s takes %d arguments, not %zd" : "%s takes %d to %d arguments, not %zd",
+        PyErr_Format(PyExc_TypeError,
+                     least == most ? "%s takes %d arguments, not %zd" : "%s takes %d to %d arguments, not %zd",
                      function, least, least == most ? (int)count : most, count);
         c->failed = 1;
         return 0;
@@ -1129,7 +1124,9 @@ int kkp_begin(kkp_call *c, const char *function, const char *const *names, PyObj
     return 1;
 }
 
-static PyObject *argument(const kkp_call *c, int i) { return i < c->count ? c->args[i] : Py_None; }
+static PyObject *argument(const kkp_call *c, int i) {
+    return i < c->count ? c->args[i] : Py_None;
+}
 
 static int can_hold(const kkp_object *o, int changes) {
     return o->holds == 0 || (!changes && (o->holds > 0 || o->thread == PyThread_get_thread_ident()));
@@ -1146,8 +1143,9 @@ int kkp_go(kkp_call *c) {
             }
         }
         if (!c->failed && !can_hold(o, c->held[i].changes)) {
-            PyErr_Format(PyExc_RuntimeError, "%s: argument %s is in use by another call; one thread at a time may use a %s",
-                         c->function, o->type->name, o->type->name);
+            PyErr_Format(PyExc_RuntimeError,
+                         "%s: argument %s is in use by another call; one thread at a time may use a %s", c->function,
+                         o->type->name, o->type->name);
             c->failed = 1;
         }
     }
@@ -1155,10 +1153,15 @@ int kkp_go(kkp_call *c) {
         return 0;
     }
     if (c->is_long) {
+        const unsigned long self = PyThread_get_thread_ident();
         for (int i = 0; i < c->nheld; i++) {
             kkp_object *o = c->held[i].object;
-            o->holds = c->held[i].changes ? -1 : o->holds < 0 ? o->holds : o->holds + 1;
-            o->thread = c->held[i].changes ? PyThread_get_thread_ident() : o->thread;
+            if (c->held[i].changes) {
+                o->holds = -1;
+                o->thread = self;
+            } else if (o->holds >= 0) {
+                o->holds++;
+            }
         }
         c->thread = PyEval_SaveThread();
     }
@@ -1190,17 +1193,17 @@ PyObject *kkp_end(kkp_call *c, PyObject *result) {
 }
 
 int kkp_good(kkp_call *c, kk_status status) {
-    if (PyErr_Occurred()) {
-        return 0; // what a callback raised
-    }
     if (status >= 0) {
-        return 1;
+        return 1; // kkp_end sees what a callback raised
+    }
+    if (PyErr_Occurred()) {
+        return 0;
     }
     const kk_error *e = &c->error;
     const char *text = e->text[0] ? e->text : kk_status_text(status);
-    PyObject *exception =
-        make_error ? PyObject_CallFunction(make_error, "issiis", (int)status, text, e->file, e->line, e->column, c->function)
-                   : NULL;
+    PyObject *exception = make_error ? PyObject_CallFunction(make_error, "issiis", (int)status, text, e->file, e->line,
+                                                             e->column, c->function)
+                                     : NULL;
     if (exception) {
         PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
         Py_DECREF(exception);
@@ -1237,11 +1240,13 @@ static void check_arrays(kkp_call *c, int i, kkp_object *o, kkp_type *type, char
             kkp_fail(c, i, PyExc_ValueError, "has no %s", f->name);
             return;
         }
-        if ((f->length == KKP_BY_FIELDS || (f->length == KKP_BY_FIELD && f->kind == KKP_DOUBLES && !f->length_is_size)) &&
+        if ((f->length == KKP_BY_FIELDS ||
+             (f->length == KKP_BY_FIELD && f->kind == KKP_DOUBLES && !f->length_is_size)) &&
             *(void **)(void *)(data + f->offset)) {
             check_product(c, i, o, f, data);
         }
-        if ((f->kind != KKP_DOUBLES && f->kind != KKP_BYTES) || f->length < KKP_NQ || f->length > KKP_NLAG || !*(void **)(void *)(data + f->offset)) {
+        if ((f->kind != KKP_DOUBLES && f->kind != KKP_BYTES) || f->length < KKP_NQ || f->length > KKP_NLAG ||
+            !*(void **)(void *)(data + f->offset)) {
             continue;
         }
         kkp_object *root = root_of(o);
@@ -1252,7 +1257,8 @@ static void check_arrays(kkp_call *c, int i, kkp_object *o, kkp_type *type, char
         if (kept && Py_TYPE(kept) == array_type) {
             const size_t found = (size_t)((kkp_array *)(void *)kept)->shape[0];
             if (c->model && found != expected) {
-                kkp_fail(c, i, PyExc_ValueError, "has %zu numbers in %s; the model wants %zu", found, f->name, expected);
+                kkp_fail(c, i, PyExc_ValueError, "has %zu numbers in %s; the model wants %zu", found, f->name,
+                         expected);
             }
         } else if (c->model && model_of(o) != c->model) {
             kkp_fail(c, i, PyExc_ValueError, "leads to %s of another model", f->name);
@@ -1305,10 +1311,8 @@ kkp_object *kkp_object_of(kkp_call *c, int i, kkp_type *type, int how) {
             o->is_checked = 1;
         }
     }
-    if (type != &kkp_type_kk_model) {
-        c->held[c->nheld].object = o;
-        c->held[c->nheld++].changes = how & KKP_CHANGE;
-    }
+    c->held[c->nheld].object = o;
+    c->held[c->nheld++].changes = how & KKP_CHANGE;
     return c->failed ? NULL : o;
 }
 
@@ -1471,7 +1475,8 @@ void *kkp_numbers(kkp_call *c, int i, char code, size_t length, size_t *found, i
         const Py_buffer *b =
             buffer_of(c, i, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writes ? PyBUF_WRITABLE : 0), type_of(code));
         if (b && !has_format(b, code)) {
-            kkp_fail(c, i, PyExc_TypeError, "must be of %s, not of format '%s'", type_of(code), b->format ? b->format : "B");
+            kkp_fail(c, i, PyExc_TypeError, "must be of %s, not of format '%s'", type_of(code),
+                     b->format ? b->format : "B");
         }
         n = b ? (size_t)b->len / item_size(code) : 0;
         data = b ? b->buf : NULL;
@@ -1586,7 +1591,9 @@ void kkp_check_spec(kkp_call *c, kkp_object *spec) {
     kk_model_free(model);
 }
 
-size_t kkp_size(kkp_call *c, kkp_length what) { return refused(c) ? 0 : count_in_model(c->model, what); }
+size_t kkp_size(kkp_call *c, kkp_length what) {
+    return refused(c) ? 0 : count_in_model(c->model, what);
+}
 
 // ---- results
 
@@ -1738,7 +1745,9 @@ int kkp_sink(void *user, const void *bytes, size_t size) {
     return result ? 0 : -1;
 }
 
-int kkp_text_sink(void *user, const char *bytes, size_t size) { return kkp_sink(user, bytes, size); }
+int kkp_text_sink(void *user, const char *bytes, size_t size) {
+    return kkp_sink(user, bytes, size);
+}
 
 // ---- the module
 
@@ -1760,10 +1769,9 @@ static PyObject *same_bits_hash(PyObject *module, PyObject *argument) {
     return PyLong_FromUnsignedLongLong(hash);
 }
 
-static PyMethodDef own_calls[] = {
-    {"_set_error_maker", set_error_maker, METH_O, "How a status becomes an exception."},
-    {"_hash", same_bits_hash, METH_O, "XXH64 of a buffer."},
-    {NULL, NULL, 0, NULL}};
+static PyMethodDef own_calls[] = {{"_set_error_maker", set_error_maker, METH_O, "How a status becomes an exception."},
+                                  {"_hash", same_bits_hash, METH_O, "XXH64 of a buffer."},
+                                  {NULL, NULL, 0, NULL}};
 
 int kkp_start(PyObject *module) {
     array_type = (PyTypeObject *)(void *)PyType_FromSpec(&array_spec);

@@ -1,9 +1,12 @@
-/// What generated bindings stand on: objects of the library as Python objects, arguments checked and named, arrays as views.
+/// What generated bindings stand on: objects of the library as Python objects, arguments checked and named, arrays as
+/// views.
 ///
 /// Rules that keep a program from crashing whatever it does:
-/// - an object keeps alive what it was made from (model, walk, options with their arrays), and a view keeps alive what it looks into;
+/// - an object keeps alive what it was made from (model, walk, options with their arrays), and a view keeps alive
+/// what it looks into;
 /// - kk_…_free refuses an object that others still need, and everything refuses an object that was freed;
-/// - what a call may move in memory (definitions of a spec, what a session stands on) is looked into with a count of such calls;
+/// - what a call may move in memory (definitions of a spec, what a session stands on) is looked into with a count of
+/// such calls;
 /// - an object that a call changes is taken by one thread at a time;
 /// - an array has the type and the length that the header says.
 #ifndef KARAKURI_PYTHON_RUNTIME_H
@@ -38,7 +41,7 @@ typedef enum kkp_kind {
 /// How long what a pointer leads to is.
 typedef enum kkp_length {
     KKP_ONE,
-    KKP_BY_FIELD, ///< another field of the structure, at length_offset, says
+    KKP_BY_FIELD,  ///< another field of the structure, at length_offset, says
     KKP_BY_FIELDS, ///< two fields, at length_offset and length_is_size, whose product it is
     KKP_NQ,
     KKP_NV,
@@ -84,13 +87,13 @@ typedef struct kkp_type {
 typedef struct kkp_object {
     PyObject_HEAD void *data; ///< NULL: freed
     kkp_type *type;
-    struct kkp_object *owner; ///< whose memory this is in; NULL: its own
-    struct kkp_object *model; ///< that says how long arrays are
-    PyObject *keep;           ///< dict of what must live as long
+    struct kkp_object *owner;  ///< whose memory this is in; NULL: its own
+    struct kkp_object *model;  ///< that says how long arrays are
+    PyObject *keep;            ///< dict of what must live as long
     uint64_t generation, seen; ///< of itself; of the owner, when this was made
-    unsigned long thread;     ///< that holds it
-    int holds;                ///< −1: a call changes it; > 0: so many read it
-    int users;                ///< objects that need it
+    unsigned long thread;      ///< that holds it
+    int holds;                 ///< −1: a call changes it; > 0: so many read it
+    int users;                 ///< objects that need it
     int owns, is_fixed;
     int is_checked; ///< a structure whose arrays fit its model, and that was not written since
     long extra;

@@ -250,7 +250,7 @@ class Chaos(unittest.TestCase):
         """Every call with arguments that mostly fit and sometimes do not, in a process of its own."""
         script = pathlib.Path(__file__).with_name("chaos.py")
         for seed in ("1", "2"):
-            done = subprocess.run([sys.executable, "-X", "faulthandler", str(script), seed, "6000"],
+            done = subprocess.run([sys.executable, "-X", "faulthandler", str(script), seed, "4000"],
                                   capture_output=True, text=True, timeout=300)
             self.assertEqual(done.returncode, 0, done.stderr[-3000:] + done.stdout[-300:])
             self.assertGreater(int(done.stdout.split()[0]), 300)  # so many different calls went through

@@ -173,6 +173,56 @@ class Objects(unittest.TestCase):
         sim.step()
 
 
+def random_spec(seed: int) -> karakuri.Spec:
+    """A forest of bodies with all kinds of joints, shapes, springs and motors."""
+    rng = np.random.default_rng(seed)
+    spec = karakuri.Spec()
+    kinds = ("hinge", "slide", "ball", "free", "universal", "planar", "cylindrical", "screw", "fixed")
+    for k in range(1, int(rng.integers(2, 9))):
+        parent = int(rng.integers(0, k))
+        kind = kinds[rng.integers(len(kinds))]
+        kind = "hinge" if kind == "free" and parent else kind
+        size = rng.uniform(0.05, 0.3, 3)
+        turn = karakuri.c.kk_mat3_from_rpy(*(float(x) for x in rng.uniform(-3, 3, 3)))
+        dof = {"damping": float(rng.uniform(0, 0.2)), "armature": 0.01, "stiffness": float(rng.uniform(0, 5))}
+        body = spec.add_body(name=f"b{k}", parent=parent, inertia=karakuri.c.kk_inertia_solid_box(float(rng.uniform(0.5, 3)), *map(float, size)),
+                             joint={"name": f"j{k}", "type": kind, "pitch": 0.1, "axis": rng.normal(size=3), "axis2": rng.normal(size=3),
+                                    "placement": karakuri.c.kk_transform(turn, rng.uniform(-0.5, 0.5, 3)), "dof": [dof] * 6})
+        spec.add_shape(body=body, type="box", size=size.tolist(), group=k, mask=0)
+        if kind in ("hinge", "slide"):
+            spec.add_actuator(name=f"a{k}", target=f"j{k}", type="position", gain=3.0, bias=(0, -3.0, -0.1))
+    return spec
+
+
+class RandomModels(unittest.TestCase):
+    def test_pickled_models_and_states_go_on_bit_for_bit(self) -> None:
+        """Python's numbers are those of C calls on another copy of the model, whatever the model."""
+        c, moving = karakuri.c, 0
+        for seed in range(150):
+            model = random_spec(seed).compile()
+            again = pickle.loads(pickle.dumps(model))
+            self.assertEqual(again.hash, model.hash, seed)
+            sim = model.simulator()
+            sim.state.q = model.random_q(seed)
+            sim.state.v = np.random.default_rng(seed).normal(size=model.nv)
+            sim.control = np.linspace(-1, 1, model.nu)
+            state = pickle.loads(pickle.dumps(sim.state))
+            simulator = c.kk_simulator_create(again.raw)
+            other = c.kk_state_create(again.raw)
+            c.kk_state_restore(other, state.save())
+            batch = again.batch(2, workers=1)
+            batch.set_state(1, state)
+            batch.control[1] = sim.control
+            for _ in range(5):
+                sim.step()
+                c.kk_step(again.raw, other, simulator, c.kk_input(control=sim.control))
+            batch.step(5, index=[1])
+            self.assertEqual(c.kk_state_hash(other), sim.state.hash, seed)
+            self.assertEqual(batch.state(1).hash, sim.state.hash, seed)
+            moving += model.nv > 0
+        self.assertGreater(moving, 100)
+
+
 class Batches(unittest.TestCase):
     def setUp(self) -> None:
         self.model = arm()

@@ -1,8 +1,9 @@
 /// Many simulations of one model: arrays of what is seen, a state behind each row, a simulator for each worker.
 ///
-/// A step of simulation i copies row i into its state, steps that, and copies it back: some hundred bytes beside the tens of kilobytes that a step
-/// touches, and the rows of all simulations lie side by side for whoever learns from them. Which worker takes which simulation has no
-/// influence, because a simulator keeps nothing that a step's result depends on.
+/// A step of simulation i copies row i into its state, steps that, and copies it back: some hundred bytes beside the
+/// tens of kilobytes that a step touches, and the rows of all simulations lie side by side for whoever learns from
+/// them. Which worker takes which simulation has no influence, because a simulator keeps nothing that a step's result
+/// depends on.
 #include <karakuri/simulations.h>
 #include <string.h>
 
@@ -81,6 +82,7 @@ static kk_status make_states(kk_simulations *s) {
     kk_status status = s->state ? kk_state_create(s->model, &s->allocator, &s->start) : KK_OUT_OF_MEMORY;
     for (int i = 0; i < s->count && status == KK_OK; i++) {
         status = kk_state_create(s->model, &s->allocator, &s->state[i]);
+        status = status || s->def.room.contacts <= 0 ? status : kk_state_reserve(s->state[i], s->def.room.contacts);
     }
     return status;
 }
@@ -93,6 +95,8 @@ static kk_status make_hands(kk_simulations *s, kk_error *error) {
     kk_status status = s->hand ? KK_OK : KK_OUT_OF_MEMORY;
     for (int i = 0; i < s->nhand && status == KK_OK; i++) {
         status = kk_simulator_create(s->model, &options, &s->allocator, &s->hand[i].simulator, error);
+        const int reserves = s->def.room.contacts > 0 || s->def.room.near_pairs > 0;
+        status = status || !reserves ? status : kk_simulator_reserve(s->hand[i].simulator, s->def.room, error);
         status = status ? status : kk_data_create(s->model, &s->allocator, &s->hand[i].data);
     }
     return status;
@@ -493,13 +497,19 @@ static void clear_row(double *array, size_t width, int i) {
 
 static void reset_one(kk_simulations *s, hand *h, int i, const kk_state *state) {
     const kk_model *m = s->model;
-    kk_state_copy(s->state[i], state);
+    s->result[i] = blank_result();
+    s->result[i].status = kk_state_copy(s->state[i], state);
+    if (s->result[i].status != KK_OK) {
+        kk_error why = {0};
+        kki_error_set(&why, s->result[i].status, "no memory for the contacts of the state");
+        note_failure(h, i, &why);
+        return;
+    }
     state_to_row(s, i, state);
     clear_row(s->control, (size_t)m->nactuator, i);
     clear_row(s->tau, (size_t)m->nv, i);
     clear_row(s->wrench, (size_t)m->nbody * WRENCH_NUMBERS, i);
     clear_row(s->readings, (size_t)m->nreading, i);
-    s->result[i] = blank_result();
     if (s->def.poses) {
         see_bodies(s, h, i);
     }
@@ -522,6 +532,7 @@ kk_status kk_simulations_reset(kk_simulations *simulations, const int32_t *index
     if (status == KK_OK) {
         job j = {.s = s, .index = index, .state = state ? state : s->start};
         share(s, count, reset_share, &j);
+        status = first_failure(s, error);
     }
     return status;
 }

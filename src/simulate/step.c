@@ -609,12 +609,22 @@ static kk_status step(const kk_model *m, kk_simulator *s, kk_state *state, const
     return status;
 }
 
-kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulator, const kk_input *input,
+/// The input without forces that are nothing: arrays of zeros give the same bits as none.
+static kk_input without_zeros(const kk_model *m, kk_input input) {
+    input.tau = input.tau && kki_is_zero(input.tau, m->nv) ? NULL : input.tau;
+    const double *wrench = (const double *)(const void *)input.wrench;
+    input.wrench = wrench && kki_is_zero(wrench, 6 * m->nbody) ? NULL : input.wrench;
+    return input;
+}
+
+kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulator, const kk_input *given,
                   kk_error *error) {
     kk_simulator *s = simulator;
     if (!model || !state || !s) {
         return kki_error_set(error, KK_INVALID_ARGUMENT, "begin: the model, state or simulator is NULL");
     }
+    const kk_input acting = given ? without_zeros(model, *given) : (kk_input){0};
+    const kk_input *input = given ? &acting : NULL;
     kk_status status = check(model, s, state, error);
     if (status == KK_OK && kki_repeats(model, s, state, input)) {
         repeat(s, state);

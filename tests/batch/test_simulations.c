@@ -1,12 +1,15 @@
-// Many simulations of one model: each is what kk_step makes of it alone, to the last bit, whoever steps it and whatever becomes of the others.
+// Many simulations of one model: each is what kk_step makes of it alone, to the last bit, whoever steps it and
+// whatever becomes of the others.
 #include <string.h>
 
 #include "../simulate/stage.h"
+#include "robots.h"
 #include "support/allocations.h"
 
 enum { MANY = 13 };
 
-/// A cart of a box on the ground with an arm of two hinges on it, driven through a filter; a ball beside it; a noisy sensor.
+/// A cart of a box on the ground with an arm of two hinges on it, driven through a filter; a ball beside it; a noisy
+/// sensor.
 static stage yard(void) {
     stage s = stage_begin(9.81);
     const int material = stage_material(&s, 0.6, 0.2);
@@ -107,6 +110,34 @@ KK_TEST(simulations_are_steps_of_each_alone) {
     }
     kk_simulations_free(many);
     stage_end(&s);
+}
+
+// forces that are zero are no forces, to the last bit
+KK_TEST(zero_forces_are_none) {
+    const robots_forest_def def = robots_forest_def_default();
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        stage s = stage_begin(9.81);
+        KK_CHECK_EQ_INT(robots_random_forest(s.spec, seed, &def, &s.error), KK_OK);
+        stage_ready(&s, NULL);
+        kk_model_random_q(s.model, seed, 0, kk_state_q(s.state));
+        static const double tau[256] = {0};
+        static const kk_force wrench[64] = {{{0, 0, 0}, {0, 0, 0}}};
+        uint64_t hash[2] = {0, 0};
+        kk_state *start = NULL;
+        KK_CHECK_EQ_INT(kk_state_create(s.model, NULL, &start), KK_OK);
+        KK_CHECK_EQ_INT(kk_state_copy(start, s.state), KK_OK);
+        for (int k = 0; k < 2; k++) {
+            const kk_input zeros = {.tau = tau, .wrench = wrench};
+            KK_CHECK_EQ_INT(kk_state_copy(s.state, start), KK_OK);
+            for (int i = 0; i < 5; i++) {
+                KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, k ? &zeros : NULL, &s.error), KK_OK);
+            }
+            hash[k] = kk_state_hash(s.state);
+        }
+        KK_CHECK(hash[0] == hash[1]);
+        kk_state_free(start);
+        stage_end(&s);
+    }
 }
 
 // ---- threads
@@ -374,20 +405,34 @@ KK_TEST(simulations_show_poses_without_a_step) {
 
 // ---- memory
 
-KK_TEST(simulations_step_without_allocating) {
+KK_TEST(simulations_with_room_step_without_allocating) {
+    if (allocations_so_far() < 0) {
+        KK_SKIP("allocations are not counted here");
+    }
+    stage s = yard();
+    const kk_simulations_def def = {.room = {.contacts = 64}, .sensors = 1, .poses = 1};
+    kk_simulations *many = simulations_of(&s, MANY, &def);
+    const long before = allocations_so_far();
+    KK_CHECK_EQ_INT(kk_simulations_step(many, NULL, MANY, 20, &s.error), KK_OK);
+    KK_CHECK_EQ_INT(kk_simulations_reset(many, NULL, MANY, NULL, &s.error), KK_OK);
+    KK_CHECK_EQ_INT(kk_simulations_forward(many, NULL, MANY, &s.error), KK_OK);
+    KK_CHECK_EQ_INT(allocations_so_far() - before, 0);
+    kk_simulations_free(many);
+    stage_end(&s);
+}
+
+KK_TEST(simulations_allocate_nothing_once_there_is_room) {
     if (allocations_so_far() < 0) {
         KK_SKIP("allocations are not counted here");
     }
     stage s = yard();
     kk_simulations *many = simulations_of(&s, MANY, &(kk_simulations_def){.sensors = 1, .poses = 1});
-    for (int k = 0; k < 2; k++) { // room grows by itself, from where they were put first and from the start, until there is enough of it
+    long before = 0;
+    for (int k = 0; k < 3; k++) { // room grows by itself, from where they were put first and from the start
+        before = allocations_so_far();
         KK_CHECK_EQ_INT(kk_simulations_step(many, NULL, MANY, 20, &s.error), KK_OK);
         KK_CHECK_EQ_INT(kk_simulations_reset(many, NULL, MANY, NULL, &s.error), KK_OK);
     }
-    const long before = allocations_so_far();
-    KK_CHECK_EQ_INT(kk_simulations_step(many, NULL, MANY, 20, &s.error), KK_OK);
-    KK_CHECK_EQ_INT(kk_simulations_reset(many, NULL, MANY, NULL, &s.error), KK_OK);
-    KK_CHECK_EQ_INT(kk_simulations_forward(many, NULL, MANY, &s.error), KK_OK);
     KK_CHECK_EQ_INT(allocations_so_far() - before, 0);
     kk_simulations_free(many);
     stage_end(&s);
