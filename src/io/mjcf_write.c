@@ -394,14 +394,23 @@ static void write_field(kki_mjcf_output *o, const kk_height_field_def *h) {
 }
 
 /// MuJoCo needs a size for a pattern, in pixels.
-static void write_texture(kki_xml_writer *w, const kk_look_def *look, int number) {
+/// A file by its way from the folder that the model is written to.
+static void write_texture_file(const kki_mjcf_output *o, kki_xml_writer *w, const char *file) {
+    char path[KKI_PATH_SIZE];
+    const bool is_whole =
+        kki_path_is_absolute(file) && o->options->directory && kki_path_from(o->options->directory, file, path);
+    kki_xml_put(w, "file", is_whole ? path : file);
+}
+
+static void write_texture(kki_mjcf_output *o, const kk_look_def *look, int number) {
+    kki_xml_writer *w = &o->w;
     static const char *const words[] = {"none", "flat", "gradient", "checker"};
     const float(*c)[3] = look->pattern_colour;
     kki_xml_open(w, "texture");
     kki_mjcf_put_word(w, "name", "texture", number);
     kki_xml_put(w, "type", "2d");
     if (look->texture && look->texture[0]) {
-        kki_xml_put(w, "file", look->texture);
+        write_texture_file(o, w, look->texture);
     } else {
         kki_xml_put(w, "builtin", words[look->pattern]);
         kki_xml_put_numbers(w, "rgb1", (const double[3]){c[0][0], c[0][1], c[0][2]}, 3);
@@ -417,22 +426,9 @@ static void write_assets(kki_mjcf_output *o) {
     kki_xml_open(w, "asset");
     for (int i = 0; i < kk_spec_look_count(o->spec); i++) {
         const kk_look_def *look = kk_spec_look_const(o->spec, i);
-<<<<<<< HEAD
-        const bool has_texture = look->texture && look->texture[0];
-        char path[KKI_PATH_SIZE];
-        const bool is_whole = has_texture && kki_path_is_absolute(look->texture) && o->options->directory &&
-                              kki_path_from(o->options->directory, look->texture, path);
-        if (has_texture) {
-            kki_xml_open(w, "texture");
-            kki_mjcf_put_word(w, "name", "texture", i);
-            kki_xml_put(w, "type", "2d");
-            kki_xml_put(w, "file", is_whole ? path : look->texture);
-            kki_xml_close(w, "texture");
-=======
         const bool has_texture = (look->texture && look->texture[0]) || look->pattern != KK_PATTERN_NONE;
         if (has_texture) {
-            write_texture(w, look, i);
->>>>>>> mjcf
+            write_texture(o, look, i);
         }
         kki_xml_open(w, "material");
         kki_mjcf_put_word(w, "name", "look", i);
