@@ -410,8 +410,10 @@ KK_TEST(steps_that_cannot_be_certified_gain_no_energy) {
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
         const kk_audit a = kk_simulator_report(s.simulator).audit;
         const double before = a.kinetic[0] + a.potential[0], after = a.kinetic[1] + a.potential[1];
-        // an elbow that is put back to its stop lifts the arm: that work is told apart, and bounded by the way and the weight
-        KK_CHECK(after - before - a.correction <= 2e-3 * a.scale);
+        // what is certified may have been lifted by what took overlap back
+        const int is_certified = kk_simulator_report(s.simulator).quality == KK_STEP_CERTIFIED;
+        const double lifted = is_certified && a.correction > 0 ? a.correction : 0;
+        KK_CHECK(after - before - lifted <= 2e-3 * a.scale);
     }
     stage_end(&s);
 }
