@@ -19,9 +19,17 @@ static void write_mjcf(kk_spec *spec, zoo_model *model) {
     kk_spec_write_mjcf(spec, NULL, NULL, &model->mjcf, &model->mjcf_size, NULL);
 }
 
+/// The folder above the model's, where its collection keeps what several models are made of.
+static void name_collection(const char *path, char *folder, size_t size) {
+    const char *last = strrchr(path, '/');
+    snprintf(folder, size, "%.*s/..", last ? (int)(last - path) : 1, last ? path : ".");
+}
+
 kk_status zoo_load(const char *path, zoo_model *model, kk_error *error) {
     kk_spec *spec = NULL;
-    const kk_load_options options = {0};
+    char collection[4096];
+    name_collection(path, collection, sizeof collection);
+    const kk_load_options options = {.search = (const char *const[]){collection}, .search_count = 1};
     kk_status status = kk_load_file(path, &options, NULL, &spec, NULL, error);
     if (status == KK_OK) {
         status = kk_model_compile(spec, NULL, &model->model, error);

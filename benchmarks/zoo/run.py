@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT / "benchmarks" / "peers"))
 import build as peers  # noqa: E402
 
 # what does not load, and why; the quick cut skips it
-NOT_YET = {"mujoco/surfacevel/carousel.xml": "bodies whose mass is that of generated meshes"}
+NOT_YET = {}  # models that cannot be loaded: file and reason
 AGREEMENT_BAR = 1e-9  # relative; of mass, M and bias
 DEGRADED_BAR = 1e-3  # share of a model's steps that may be degraded or held
 WORST_OVER_MEDIAN, WORST_STEP = 30, 5000  # of a single robot's steps; µs
