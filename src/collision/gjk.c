@@ -34,11 +34,7 @@ typedef struct view {
 
 // All by address: a struct of this size handed over by value is written by halves and read as a whole, which waits. For the
 // same reason what follows is inlined for each count of points: then it stays in registers.
-#ifdef KKI_SMALL
-#define INLINE static
-#else
 #define INLINE __attribute__((always_inline)) static inline
-#endif
 
 INLINE void look_at(const kki_simplex *s, int count, view *l) {
     l->newest = count - 1;

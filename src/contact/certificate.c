@@ -50,11 +50,7 @@ BODY void store_some(double *x, int count, loose_quad a) {
 }
 
 /// Vectors at once: they stay in registers, and several do not wait for each other.
-#ifdef KKI_SMALL
-enum { STRIP = 2 };
-#else
 enum { STRIP = 6 };
-#endif
 
 /// So many vectors of u = G λ + g + r λ, from row i on. Rows of G and g are padded, λ and u need not be.
 BODY void multiply_strip(const kki_problem *p, int i, int vectors, const double *lambda, double *restrict u) {
@@ -83,15 +79,6 @@ BODY void multiply_strip(const kki_problem *p, int i, int vectors, const double 
 /// u = G λ + g + r λ.
 BODY void multiply(const kki_problem *p, const double *lambda, double *restrict u) {
     const int vectors = (p->nrow + 3) / 4;
-#ifdef KKI_SMALL
-    int k = 0;
-    for (; k + 2 <= vectors; k += 2) {
-        multiply_strip(p, 4 * k, 2, lambda, u);
-    }
-    if (k < vectors) {
-        multiply_strip(p, 4 * k, 1, lambda, u);
-    }
-#else
     for (int k = 0, w = 0; k < vectors; k += w) {
         const int left = vectors - k;
         w = left > 9 ? 6 : left > 6 ? (left + 1) / 2 : left;
@@ -104,7 +91,6 @@ BODY void multiply(const kki_problem *p, const double *lambda, double *restrict 
         default: multiply_strip(p, 4 * k, 6, lambda, u); break;
         }
     }
-#endif
 }
 
 /// The same, from Y where there is no G.
@@ -240,8 +226,8 @@ BODY void judge_contact(const kki_block *block, int b, double scale, const doubl
 }
 
 /// One block: its share of the certificate; of the residual, its square. @param scale  the largest of its diagonal
-LONG_BODY void judge(const kki_problem *p, int b, double scale, const double *lambda, const double *u,
-                     kki_certificate *c, angle *slip) {
+BODY void judge(const kki_problem *p, int b, double scale, const double *lambda, const double *u, kki_certificate *c,
+                angle *slip) {
     const kki_block *block = &p->block[b];
     const double *x = lambda + block->row, *ub = u + block->row;
     if (block->law == KKI_LAW_CONTACT) {

@@ -232,8 +232,8 @@ BODY void blend_body(int n, int stride, const double *R, int width, int wide, co
     }
 }
 
-LONG_BODY void gather_strip(int from, int to, int stride, int t, int first, int width, const double *C, const double *R,
-                            double *W) {
+BODY void gather_strip(int from, int to, int stride, int t, int first, int width, const double *C, const double *R,
+                       double *W) {
     kki_quad sum[4] = {{0}, {0}, {0}, {0}};
     for (int k = from; k < to; k++) {
         const double f = C[k * stride + t];
@@ -454,20 +454,6 @@ BODY void gram_body(int nv, int n, int stride, const int32_t *span, const uint64
 
 // ---- some rows of a symmetric matrix
 
-#ifdef KKI_SMALL
-
-/// Number by number.
-BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, const double *G, int wide, double *A) {
-    for (int i = 0; i < n; i++) {
-        for (int k = i & ~3; k < stride; k++) {
-            const bool pads = k >= n || (k >= held && k < first) || (i >= held && i < first);
-            A[i * stride + k] = pads ? i == k : G[row[i] * wide + row[k]];
-        }
-    }
-}
-
-#else
-
 /// Four columns of G from `from` on become those of A from `to` on. What is more than follows one another there, the next piece overwrites.
 typedef struct piece {
     int32_t from, to;
@@ -558,8 +544,6 @@ BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, 
     }
 }
 
-#endif
-
 // ---- L D Lᵀ
 //
 // Vectors start at the one that holds the diagonal: what stands left of it there is rubbish, which the solves meet only with zeros
@@ -570,7 +554,7 @@ BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, 
 static const double LEAST_PIVOT = 1e-300;
 
 /// Rows k … k + count − 1 among themselves: first in the diagonal's vectors, where each pivot waits for the one before, then in all behind it.
-LONG_BODY bool ldl_own(int count, int stride, double *A, int k, double *inverse) {
+BODY bool ldl_own(int count, int stride, double *A, int k, double *inverse) {
     kki_quad *row[4], d[4];
     double f[4][4];
     for (int i = 0; i < count; i++) {
@@ -602,7 +586,7 @@ LONG_BODY bool ldl_own(int count, int stride, double *A, int k, double *inverse)
 }
 
 /// Four rows from k on out of row i.
-LONG_BODY void ldl_below(int stride, double *A, int k, int i, const double *inverse) {
+BODY void ldl_below(int stride, double *A, int k, int i, const double *inverse) {
     const double *p = A + k * stride, *q = p + stride, *r = q + stride, *s = r + stride;
     const double fp = p[i] * inverse[k], fq = q[i] * inverse[k + 1], fr = r[i] * inverse[k + 2],
                  fs = s[i] * inverse[k + 3];
@@ -613,7 +597,6 @@ LONG_BODY void ldl_below(int stride, double *A, int k, int i, const double *inve
     }
 }
 
-#ifndef KKI_SMALL
 /// The same out of four rows that begin in one vector: what is taken out is loaded once for all of them.
 BODY void ldl_below_four(int stride, double *A, int k, int i, const double *inverse) {
     const kki_quad *p[4];
@@ -630,21 +613,17 @@ BODY void ldl_below_four(int stride, double *A, int k, int i, const double *inve
         }
     }
 }
-#endif
 
 /// All rows from i to before `end`; i is a vector's first.
 BODY void ldl_rows_below(int end, int stride, double *A, int k, int i, const double *inverse) {
-#ifndef KKI_SMALL
     for (; i + 4 <= end; i += 4) {
         ldl_below_four(stride, A, k, i, inverse);
     }
-#endif
     for (; i < end; i++) {
         ldl_below(stride, A, k, i, inverse);
     }
 }
 
-#ifndef KKI_SMALL
 /// ldl_own of four: their triangle number by number, so that pivots wait for each other and for nothing else; all vectors follow.
 BODY bool ldl_own_four(int stride, double *A, int k, double *inverse) {
     double *const p = A + k * (stride + 1), *const q = p + stride, *const r = q + stride, *const s = r + stride;
@@ -662,14 +641,11 @@ BODY bool ldl_own_four(int stride, double *A, int k, double *inverse) {
     }
     return a > LEAST_PIVOT && e > LEAST_PIVOT && h > LEAST_PIVOT && j > LEAST_PIVOT;
 }
-#endif
 
 BODY bool ldl_panel(int left, int stride, double *A, int k, double *inverse) {
-#ifndef KKI_SMALL
     if (left >= 4) {
         return ldl_own_four(stride, A, k, inverse);
     }
-#endif
     return ldl_own(left < 4 ? left : 4, stride, A, k, inverse);
 }
 
@@ -701,7 +677,7 @@ BODY kki_quad dot4(int count, int from, int way, int vectors, int stride, const 
 // many rows of the four there are, is a constant in all calls but the last, so that their loops vanish.
 
 /// y of vector v, and what it takes from those behind it.
-LONG_BODY void ldl_forward(int v, int count, int stride, const double *A, const double *inverse, double *b, double *y) {
+BODY void ldl_forward(int v, int count, int stride, const double *A, const double *inverse, double *b, double *y) {
     const double *a = A + 4 * v * stride;
     double t[4] = {0, 0, 0, 0};
     for (int i = 0; i < count; i++) {
@@ -723,8 +699,8 @@ LONG_BODY void ldl_forward(int v, int count, int stride, const double *A, const 
 
 /// x of vector v from those behind it: (y − A x)/D, where `unit` says that y has been divided already. Of its own triangle each number waits for one product and one
 /// difference alone.
-LONG_BODY void backward(int v, int count, int stride, bool unit, const double *A, const double *inverse,
-                        const double *y, double *x) {
+BODY void backward(int v, int count, int stride, bool unit, const double *A, const double *inverse, const double *y,
+                   double *x) {
     const double *a = A + 4 * v * stride, *own = a + 4 * v;
     const int behind = stride / 4 - 1 - v;
     const kki_quad sum = dot4(count, v + behind, -1, behind, stride, a, x);
@@ -793,7 +769,7 @@ BODY kki_quad behind(kki_quad q, int lane) {
 
 /// Column k, the panel's `lane`th: its pivot, and the multipliers in its place; out of the panel's columns behind it. A row's four are stored
 /// at once: a number stored into a vector that is read next makes the processor wait.
-LONG_BODY bool take_column(int n, int stride, double *A, int k, int lane, double *inverse, int32_t *pivot) {
+BODY bool take_column(int n, int stride, double *A, int k, int lane, double *inverse, int32_t *pivot) {
     pivot[k] = choose_pivot(n, stride, A, k);
     if (pivot[k] != k) {
         swap_rows(stride, A + k * stride, A + pivot[k] * stride);
@@ -823,7 +799,7 @@ BODY bool take_panel(int n, int stride, double *A, int k, int count, double *inv
 }
 
 /// Four pivots from k on out of `width` vectors of their own rows and of those below.
-LONG_BODY void take_out_panel(int n, int stride, double *A, int k, int first, int width) {
+BODY void take_out_panel(int n, int stride, double *A, int k, int first, int width) {
     kki_quad from[4][2];
     for (int c = 0; c < width; c++) {
         for (int j = 0; j < 4; j++) {
@@ -862,7 +838,7 @@ BODY bool lu_body(int n, int stride, double *A, double *inverse, int32_t *pivot)
     return true;
 }
 
-LONG_BODY void lu_forward(int v, int count, int stride, const double *A, const double *b, double *y) {
+BODY void lu_forward(int v, int count, int stride, const double *A, const double *b, double *y) {
     const double *a = A + 4 * v * stride, *own = a + 4 * v;
     kki_quad t = load_some(b + 4 * v, count) - dot4(count, 0, 1, v, stride, a, y);
     for (int k = 0; k < count - 1; k++) {
@@ -934,16 +910,12 @@ BODY void put_zero(double *row, int k) {
 
 /// A one in its vector, as above.
 BODY void put_one(double *row, int k) {
-#ifdef KKI_SMALL
-    row[k] = 1;
-#else
     kki_quad *at = (kki_quad *)row + k / 4;
     *at = pick((mask)(*(const kki_quad *)OTHERS[k % 4] > 0), *at, spread(1));
-#endif
 }
 
 /// Takes column k out of a row, whose pivot row is `from`.
-LONG_BODY void clear_column(int width, int k, const double *from, double *row) {
+BODY void clear_column(int width, int k, const double *from, double *row) {
     const double f = row[k];
     put_zero(row, k);
     subtract_row(width, f, from, row);
@@ -963,7 +935,7 @@ BODY bool is_sound(int width, const double *row, int k, const double *above) {
 }
 
 /// Row k becomes the pivot row of column k, `above` that of the column before.
-LONG_BODY bool pivot_row(int n, int sure, int stride, double *A, int k, const double *above, int32_t *pivot) {
+BODY bool pivot_row(int n, int sure, int stride, double *A, int k, const double *above, int32_t *pivot) {
     const int width = kki_round4(n) / 4;
     double *row = A + k * stride;
     pivot[k] = k < sure && is_sound(width, row, k, above) ? k : choose_after(n, stride, A, k, above);
@@ -1041,11 +1013,9 @@ BODY bool invert_body(int n, int sure, int stride, double *A, int32_t *pivot) {
 /// s = A c, the first `width` of each row.
 BODY void times_rows(int n, int width, int stride, const double *A, const double *c, double *s) {
     int l = 0;
-#ifndef KKI_SMALL
     for (; l + 4 <= n; l += 4) {
         *(kki_quad *)(s + l) = dot4(4, 0, 1, width / 4, stride, A + l * stride, c);
     }
-#endif
     for (; l < n; l++) {
         s[l] = dot_body(0, width / 4, A + l * stride, c);
     }
@@ -1054,7 +1024,6 @@ BODY void times_rows(int n, int width, int stride, const double *A, const double
 /// Aₗ += f sₗ a, four rows at a time: a is loaded once for all of them.
 BODY void add_rows(int n, int width, int stride, double f, const double *s, const double *a, double *A) {
     int l = 0;
-#ifndef KKI_SMALL
     for (; l + 4 <= n; l += 4) {
         const double by[4] = {f * s[l], f * s[l + 1], f * s[l + 2], f * s[l + 3]};
         kki_quad *row[4];
@@ -1068,7 +1037,6 @@ BODY void add_rows(int n, int width, int stride, double f, const double *s, cons
             }
         }
     }
-#endif
     for (; l < n; l++) {
         add_body(width, f * s[l], a, A + l * stride);
     }

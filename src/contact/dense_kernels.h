@@ -39,11 +39,7 @@ enum { KKI_GRAM_DOFS = 64, KKI_GRAM_ROWS = 512, KKI_BASIS_ROWS = 128 };
 
 /// Where rows are this short, in vectors, their sums stay in registers, and zeros cost less than to ask where they are. Where the program must be
 /// small they go the way of all rows, to the same bits.
-#ifdef KKI_SMALL
-enum { KKI_SHORT = 0 };
-#else
 enum { KKI_SHORT = 12 };
-#endif
 
 struct kki_problem;
 struct kki_certificate;

@@ -9,12 +9,6 @@
 #include "contact/turn.h"
 #include "dynamics/kernels/choose.h"
 
-#ifdef KKI_SMALL
-#define TURN_SLIDE kki_turn_slide
-#else
-#define TURN_SLIDE turn_slide
-#endif
-
 /// Steps of a direction in a sweep.
 enum { MOST_TURNS = 2 };
 /// Share of what a block bears by which it may change in a sweep and stands still.
@@ -78,7 +72,7 @@ BODY void solve_contact(const own *o, double mu, const double *l, const double *
     }
     const double size2 = dx * dx + dy * dy, f = size2 > 0 ? 1 / __builtin_sqrt(size2) : 0;
     double d[2] = {size2 > 0 ? f * dx : 1, f * dy}, pole = B[0];
-    TURN_SLIDE(B, b, mu, MOST_TURNS, d, &pole);
+    turn_slide(B, b, mu, MOST_TURNS, d, &pole);
     const double normal = -b0 / pole;
     x[0] = normal;
     x[1] = mu * normal * d[0];
@@ -122,7 +116,7 @@ BODY int sweep_block(const kki_problem *p, const kki_block *block, const own *o,
     return !(f0 * f0 + (f1 * f1 + f2 * f2) <= STILL * STILL * (x[0] * x[0]));
 }
 
-LONG_BODY void glance(const kki_problem *p, int sweeps, double *lambda, double *u) {
+BODY void glance(const kki_problem *p, int sweeps, double *lambda, double *u) {
     own all[KKI_GLANCE_BLOCKS];
     for (int b = 0; b < p->nblock; b++) {
         read_own(p, &p->block[b], &all[b]);

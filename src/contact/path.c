@@ -182,15 +182,9 @@ static double test(const kki_unknown *x, const double *v) {
 /// Of all unknowns the tested row, or the first of two; what is behind them is any number.
 static void pick_rows(const path *p, const double *v, double *out) {
     const int32_t *row = p->row;
-#ifdef KKI_SMALL
-    for (int k = 0; k < p->n; k++) {
-        out[k] = v[row[k]];
-    }
-#else
     for (int k = 0; k < p->n; k += 4) {
         *(kki_quad *)(out + k) = (kki_quad){v[row[k]], v[row[k + 1]], v[row[k + 2]], v[row[k + 3]]};
     }
-#endif
 }
 
 /// The tests of all unknowns.

@@ -5,12 +5,6 @@
 #include <stdint.h>
 
 #define BODY static inline __attribute__((always_inline))
-/// What is long and called in several places: one copy where the program must be small.
-#ifdef KKI_SMALL
-#define LONG_BODY static __attribute__((noinline, unused))
-#else
-#define LONG_BODY BODY
-#endif
 
 typedef double quad __attribute__((vector_size(32), may_alias));
 /// In memory of any alignment.

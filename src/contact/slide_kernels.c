@@ -27,12 +27,6 @@ BODY quad size_of(quad x) {
     return pick((mask)(x < 0), -x, x);
 }
 
-#ifdef KKI_SMALL
-BODY void add_at(int width, int b, double more, quad *x) {
-    (void)width;
-    ((double *)x)[b] += more;
-}
-#else
 /// One lane of a vector alone.
 #define ONLY(k) \
     { k == 0 ? -1 : 0, k == 1 ? -1 : 0, k == 2 ? -1 : 0, k == 3 ? -1 : 0 }
@@ -45,7 +39,6 @@ BODY void add_at(int width, int b, double more, quad *x) {
         x[w] = pick(lane, x[w] + more, x[w]);
     }
 }
-#endif
 
 /// u = −b, by the vector.
 BODY void begin(kki_slides *x, int width, const double *b) {
@@ -167,7 +160,7 @@ BODY void follow(kki_slides *x, int width, const column *r) {
     }
 }
 
-LONG_BODY int slide(kki_slides *x, int width, const double *start, double floor) {
+BODY int slide(kki_slides *x, int width, const double *start, double floor) {
     column K[2 * LANES + 1], *const r = &K[2 * x->n];
     quad stiffness[WIDTH];
     double last = __builtin_inf();
@@ -195,14 +188,12 @@ LONG_BODY int slide(kki_slides *x, int width, const double *start, double floor)
 }
 
 BODY int slide_body(kki_slides *x, const double *b, double floor) {
-#ifndef KKI_SMALL
     if (x->n <= 4) {
         return slide(x, 1, b, floor);
     }
     if (x->n <= 8) {
         return slide(x, 2, b, floor);
     }
-#endif
     return slide(x, WIDTH, b, floor);
 }
 

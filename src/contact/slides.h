@@ -18,11 +18,7 @@ typedef struct kki_slides {
 
 /// Lanes that are looked at where there are n contacts: all must be filled.
 static inline int kki_slide_lanes(int n) {
-#ifdef KKI_SMALL
-    return n > 0 ? KKI_MOST_SLIDES : 0;
-#else
     return (n + 3) & ~3;
-#endif
 }
 
 /// Newton's method in λn and the turn of d, until what is left of the velocities is below `floor` or no longer falls. A contact that would draw lets go, and has no λn from then on. False where

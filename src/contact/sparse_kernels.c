@@ -73,8 +73,7 @@ BODY void rows_push_oct(const oct *Y, const double *f, oct *x) {
 }
 
 /// z of both sides += Y f for rows `from` … `from + count − 1` of the tie.
-LONG_BODY void tie_push(const kki_sparse_problem *p, const kki_tie *t, int from, int count, const double *f,
-                        double *z) {
+BODY void tie_push(const kki_sparse_problem *p, const kki_tie *t, int from, int count, const double *f, double *z) {
     for (int side = 0; side < 2; side++) {
         const int body = t->body[side];
         if (body < 0) {
@@ -237,7 +236,7 @@ BODY void step_contact(const double *B, double mu, const double *l, const double
     }
 }
 
-LONG_BODY void sweep_tie(const kki_sparse_system *s, const kki_tie *t, bool is_cheap, double *lambda, double *z) {
+BODY void sweep_tie(const kki_sparse_system *s, const kki_tie *t, bool is_cheap, double *lambda, double *z) {
     for (int k = 0; k < t->nblock; k++) {
         const kki_block *block = &s->problem->rows.block[t->block + k];
         double u[KKI_TIE_ROWS], x[3], change[3];

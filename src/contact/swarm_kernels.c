@@ -9,7 +9,7 @@
 /// What a point's step adds to its impulses. A sweep waits for one point's before the next one's can begin, so what the first needs of a sum comes last:
 /// friction is ready for any normal impulse before that is known, F = −(T u + T G dn), and nobody waits for the disc where all are within it.
 /// Outside the disc the step is a number, because projecting Gtt⁻¹ u has a wrong fixed point. @param in_row  a point waits for this one
-LONG_BODY vec step_of(const kki_swarm_point *p, quad friction, vec u, vec l, bool in_row) {
+BODY vec step_of(const kki_swarm_point *p, quad friction, vec u, vec l, bool in_row) {
     const quad *T = (const quad *)p->inverse_t, *follow = (const quad *)p->follow, zero = spread(0);
     const quad opens = zero - l.x, moves = zero - u.x * *(const quad *)p->inverse_n;
     const quad dn = pick(moves > opens, moves, opens), x = l.x + dn, rim = friction * x, area = rim * rim;
@@ -169,8 +169,8 @@ BODY void sweep_body(const kki_swarm *s, int first, int end, bool backwards, boo
 // ---- before and behind it
 
 /// G of one point. What does not exist, or has a singular G, is moved by nothing.
-LONG_BODY void prepare_point(kki_swarm_point *p, kki_swarm_end *e, mask exists, vec n, vec t1, vec t2,
-                             const response *a, const response *c, bool is_round) {
+BODY void prepare_point(kki_swarm_point *p, kki_swarm_end *e, mask exists, vec n, vec t1, vec t2, const response *a,
+                        const response *c, bool is_round) {
     quad nn = a->m + c->m, t11 = nn, t22 = nn, n1 = spread(0), n2 = n1, t12 = n1;
     const quad zero = spread(0), one = spread(1);
     for (int side = 0; side < 2; side++) {

@@ -107,14 +107,14 @@ typedef struct {
     quad m, J; ///< 1/m; xx of J, all that round bodies have
 } twist;
 
-LONG_BODY twist twist_load(const double *z, const int32_t *at) {
+BODY twist twist_load(const double *z, const int32_t *at) {
     quad v[4], w[4];
     load4(z, at, v);
     load4(z + 4, at, w);
     return (twist){{v[0], v[1], v[2]}, {w[0], w[1], w[2]}, v[3], w[3]};
 }
 
-LONG_BODY void twist_store(twist t, const int32_t *at, int32_t none, double *z) {
+BODY void twist_store(twist t, const int32_t *at, int32_t none, double *z) {
     store4(t.v, t.m, at, none, z);
     store4(t.w, t.J, at, none, z + 4);
 }
@@ -176,7 +176,7 @@ typedef struct {
 } verdict;
 
 /// The squared residual of one more; what nothing moves, an empty lane among it, has no law to keep. @param u  with g
-LONG_BODY quad judge_point(verdict *x, quad mu, quad scale_of, quad inverse_n, vec l, vec u) {
+BODY quad judge_point(verdict *x, quad mu, quad scale_of, quad inverse_n, vec l, vec u) {
     const quad r = natural_map(mu, scale_of, l, u), own = pick(inverse_n == spread(0), spread(0), r);
     x->residual = larger(own, x->residual);
     x->cone = larger(scale_of * beyond_cone(mu, l), x->cone);

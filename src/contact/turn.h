@@ -16,7 +16,7 @@ typedef struct slide {
     double across, along; ///< velocity across d and along it, times the pole
 } slide;
 
-LONG_BODY slide slide_along(const double B[6], const double b[3], double mu, double dx, double dy) {
+BODY slide slide_along(const double B[6], const double b[3], double mu, double dx, double dy) {
     slide s;
     s.pole = B[0] + mu * (B[1] * dx + B[2] * dy);
     s.w1 = B[1] + mu * (B[3] * dx + B[4] * dy);

@@ -22,9 +22,6 @@ kk_status kk_centroidal_rate(const kk_model *model, kk_data *data, const double 
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }
-    if (!data->kernels->centroidal_rate) {
-        return KK_UNSUPPORTED; // a small build
-    }
     data->kernels->centroidal_rate(model, &data->scratch, q, v, data->zero, A, dA);
     return KK_OK;
 }

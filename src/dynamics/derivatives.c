@@ -14,9 +14,6 @@ kk_status kk_inverse_dynamics_derivatives(const kk_model *model, kk_data *data, 
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }
-    if (!data->kernels->rnea_derivatives) {
-        return KK_UNSUPPORTED; // a small build
-    }
     if (!data->scratch.has_matrices) {
         return KK_LIMIT_EXCEEDED;
     }
@@ -40,9 +37,6 @@ kk_status kk_forward_dynamics_derivatives(const kk_model *model, kk_data *data, 
                                           const double *tau, double *a, double *da_dq, double *da_dv, double *da_dtau) {
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
-    }
-    if (!data->kernels->rnea_derivatives) {
-        return KK_UNSUPPORTED; // a small build
     }
     if (!data->scratch.has_matrices) {
         return KK_LIMIT_EXCEEDED;

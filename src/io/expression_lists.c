@@ -276,10 +276,10 @@ static void put_fixed(char *text, size_t size, double x, int digits) {
     const double all = kk_floor((x < 0 ? -x : x) * scale + 0.5);
     const int64_t whole = (int64_t)kk_floor(all / scale), rest = (int64_t)(all - (double)whole * scale);
     const char *sign = x < 0 && all > 0 ? "-" : "";
-    if (digits > 0) {
-        kki_print(text, size, "%s%lld.%0*lld", sign, (long long)whole, digits, (long long)rest);
-    } else {
-        kki_print(text, size, "%s%lld", sign, (long long)whole);
+    size_t length = kki_print(text, size, digits > 0 ? "%s%lld." : "%s%lld", sign, (long long)whole);
+    for (double unit = scale / 10; unit >= 1 && length + 1 < size; unit /= 10) {
+        text[length++] = (char)('0' + rest / (int64_t)unit % 10);
+        text[length] = 0;
     }
 }
 
@@ -325,7 +325,7 @@ kki_value kki_value_format(kki_pool *pool, const kki_value *format, const kki_va
         i += 1 + read_directive(format->text + i + 1, format->length - i - 1, &d);
         if (used >= count || !put_directive(&w, &d, is_many ? &values->item[used] : values)) {
             return kki_value_fault(pool, KK_INVALID_ARGUMENT, "the format ", format->text, format->length,
-                                   " does not fit its values; %s %d %f and %g are known");
+                                   " does not fit its values; the letters s, d, f and g are known");
         }
         used++;
     }

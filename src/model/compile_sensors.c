@@ -59,8 +59,8 @@ static kk_status find_side(kki_item item, const kk_model *m, kk_sensor_side side
 
 static kk_status find_sides(kki_item item, const kk_model *m, const kk_sensor_def *def, kki_model_sensor *s,
                             kk_error *error) {
-    kk_status status = find_side(item, m, (int)def->side[0], def->target, &s->target, error);
-    status = status ? status : find_side(item, m, (int)def->side[1], def->reference, &s->reference, error);
+    kk_status status = find_side(item, m, def->side[0], def->target, &s->target, error);
+    status = status ? status : find_side(item, m, def->side[1], def->reference, &s->reference, error);
     if (status == KK_OK && def->type == KK_SENSOR_CONTACTS && def->zone_frame && def->zone_frame[0]) {
         status = kki_find_named(item, m, KKI_NAMED_FRAME, def->zone_frame, &s->zone_frame, error);
     }

@@ -8,12 +8,8 @@
 #include "simulate/simulator.h"
 #include "simulate/tendons.h"
 
-/// Made anew wherever it is called, or once where the program must be small.
-#ifdef KKI_SMALL
-#define QUICK static
-#else
+/// Made anew wherever it is called.
 #define QUICK static inline __attribute__((always_inline))
-#endif
 
 // ---- lists with room that is checked before they are begun
 

@@ -329,7 +329,6 @@ static void set_touching(const kk_simulator *s, const kki_near_pair *p, int from
     t->law = p->law;
 }
 
-#ifndef KKI_SMALL
 /// What is round over a plane has one point, as a rule, and most contacts of robots are such: without a manifold on the way. Gives 0 where it is not so simple.
 static int touch_plane(const kk_model *m, kk_simulator *s, memory_book *book, const kki_near_pair *near,
                        direction *last) {
@@ -363,13 +362,6 @@ static int touch_plane(const kk_model *m, kk_simulator *s, memory_book *book, co
     }
     return 1;
 }
-#else // by manifolds, with the same numbers
-static int touch_plane(const kk_model *m, kk_simulator *s, memory_book *book, const kki_near_pair *near,
-                       direction *last) {
-    (void)m, (void)s, (void)book, (void)near, (void)last;
-    return 0;
-}
-#endif
 
 /// Whether there is no room for the contacts of a pair; then all that touch are counted on, to the last, so that room for them can be made at once.
 static int lacks_room(kk_simulator *s, const kki_manifold *manifold, int count) {

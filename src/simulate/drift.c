@@ -16,12 +16,8 @@
 #include <karakuri/elementary.h>
 #include <string.h>
 
-/// Made anew wherever it is called, or once where the program must be small.
-#ifdef KKI_SMALL
-#define QUICK static
-#else
+/// Made anew wherever it is called.
 #define QUICK static inline __attribute__((always_inline))
-#endif
 
 // ---- quaternions and vectors inside q and v
 

@@ -70,7 +70,6 @@ static void load_springs(int nv, double h, const double *restrict stiffness, con
     }
 }
 
-#ifndef KKI_SMALL
 /// The same, to the bit, where no joint has a spring.
 static void load_dampers(int nv, double h, const double *restrict damping, const double *restrict mobility,
                          const double *restrict armature, const double *restrict v, double *restrict force,
@@ -82,18 +81,15 @@ static void load_dampers(int nv, double h, const double *restrict damping, const
         diagonal[k] = armature[k] + h * slope;
     }
 }
-#endif
 
 static void begin_with_springs(const kk_model *m, kk_simulator *s) {
     double *way = s->dv;      // free until the kick is applied
     double even = 0, odd = 0; // one sum would wait for itself
-#ifndef KKI_SMALL
     if (!s->has_stiffness) {
         load_dampers(m->nv, s->h, s->damping, s->mobility, m->dof_armature, s->v, s->force[KK_FORCE_PASSIVE],
                      s->passive, s->tau, s->diagonal);
         return;
     }
-#endif
     find_ways(m, s, way);
     load_springs(m->nv, s->h, s->stiffness, s->damping, s->mobility, s->rest, m->dof_armature, s->v, way,
                  s->force[KK_FORCE_PASSIVE], s->passive, s->tau, s->diagonal);
@@ -286,7 +282,7 @@ static void drive_motors(const kki_motors *x, const double *restrict control, do
 
 /// @param control  NULL: all zero
 static kk_status drive_actuators(const kk_model *m, kk_simulator *s, const double *control, kk_error *error) {
-    if (KKI_HAS_MOTORS && s->motors.count > 0 && control && kki_are_finite(control, s->motors.count)) {
+    if (s->motors.count > 0 && control && kki_are_finite(control, s->motors.count)) {
         drive_motors(&s->motors, control, s->drive, s->force[KK_FORCE_ACTUATOR], s->tau);
         return KK_OK;
     }

@@ -28,14 +28,7 @@ void kki_rows_build_kept(const kk_model *m, kk_simulator *s, kki_island *I);
 void kki_rows_recall(const kk_model *m, kk_simulator *s, const kki_island *I);
 void kki_rows_matrix(const kk_model *m, kk_simulator *s, kki_island *I);
 /// To be called before s->span is read: of short rows a step that goes on as the last one never asks.
-#ifdef KKI_SMALL
-static inline void kki_rows_spans(const kk_simulator *s, const kki_island *I) {
-    (void)s;
-    (void)I;
-}
-#else
 void kki_rows_spans(const kk_simulator *s, const kki_island *I);
-#endif
 /// r = Yᵀ y, [stride].
 void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r);
 /// y += Y λ; λ's padding is zero.

@@ -180,11 +180,7 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error) {
     if (s->nconstraint == 0) {
         return KK_OK;
     }
-#ifdef KKI_SMALL
-    const int is_one = 0; // goes the way of many
-#else
     const int is_one = model->ntree == 1;
-#endif
     if (is_one) {
         take_all(model, s);
     } else {

@@ -76,13 +76,6 @@ typedef struct kki_known {
 } kki_known;
 _Static_assert(sizeof(kki_known) == 64, "a line");
 
-/// Whether rods are looked at. Where the program must be small boxes tell as much, if not for as long.
-#ifdef KKI_SMALL
-enum { KKI_HAS_RODS = 0 };
-#else
-enum { KKI_HAS_RODS = 1 };
-#endif
-
 /// A shape that is round about an axis: all within its margin of a cylinder, of which balls and capsules have only the axis. A line of memory.
 typedef struct kki_rod {
     _Alignas(64) double centre[3]; ///< in the node's frame

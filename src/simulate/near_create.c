@@ -95,7 +95,7 @@ static void outline_shapes(const kk_model *m, kki_near *n) {
                                       .is_ball = m->shape[i].shape.type == KK_SHAPE_SPHERE};
         n->owner[i] = (kki_owner){m->shape[i].node, m->shape[i].collider, is_link(m, m->shape[i].node)};
         n->X_NS[i] = m->shape[i].X_NS;
-        if (KKI_HAS_RODS && m->has_pairs) {
+        if (m->has_pairs) {
             set_rod(&m->shape[i].shape, &n->X_NS[i], &n->rod[i]);
         }
     }
@@ -321,9 +321,7 @@ static kk_status make_groups(const kk_model *m, kki_near *n) {
             k->first = m->pair[i].first;
             k->second = m->pair[i].second;
             k->calm = 0.25 * kki_thickness(m, k->first, k->second);
-            if (KKI_HAS_RODS) {
-                pair_rods(m, n, group_of, k);
-            }
+            pair_rods(m, n, group_of, k);
         }
         kki_near_forget(n);
     }

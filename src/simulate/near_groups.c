@@ -156,11 +156,11 @@ static double measure(const kk_model *m, kk_simulator *s, double moved, double l
     if (is_parted(m, s, moved, reach, place)) {
         return n->known[place].key;
     }
-    if (KKI_HAS_RODS && rods > reach && kki_passes_by(m, s, a, b, rods)) {
+    if (rods > reach && kki_passes_by(m, s, a, b, rods)) {
         note_apart(&n->known[place], rods, moved, 0);
         return n->known[place].key;
     }
-    const int is_told = KKI_HAS_RODS && rods > -__builtin_inf() && s->reach[a] + s->reach[b] <= n->known[place].calm;
+    const int is_told = rods > -__builtin_inf() && s->reach[a] + s->reach[b] <= n->known[place].calm;
     const double apart = is_told ? -__builtin_inf() : shapes_apart(s, a, b); // of slow ones boxes tell no more
     if (apart > reach) {
         n->known[place].limit = __builtin_inf();
@@ -189,9 +189,6 @@ static int note_rods(const between *x, kki_known *k, double apart) {
 
 static int are_rods_far(const kk_simulator *s, const between *x, int place, double *apart) {
     *apart = -__builtin_inf();
-    if (!KKI_HAS_RODS) {
-        return 0;
-    }
     s->near.kernels->part(&s->near, s->data, &place, 1, apart);
     return note_rods(x, &s->near.known[place], *apart);
 }
@@ -334,7 +331,7 @@ static void measure_listed(const kk_model *m, kk_simulator *s, double least, int
     for (int i = 0; i < listed; i++) {
         const int place = n->measured[i];
         const kki_known *k = &n->known[place];
-        const double rods = KKI_HAS_RODS ? n->apart[i] : -__builtin_inf();
+        const double rods = n->apart[i];
         (void)measure(m, s, moved_between(n, &n->pair[k->between]), least, place, rods, count);
         lower_key(n, k);
     }
@@ -397,7 +394,7 @@ int kki_near_by_groups(const kk_model *m, kk_simulator *s) {
     for (int i = 0; i < near; i++) {
         listed = look_between(m, s, n->asked[i], least, listed, &count);
     }
-    measure_listed(m, s, least, KKI_HAS_RODS ? part_listed(s, least, listed) : listed, &count);
+    measure_listed(m, s, least, part_listed(s, least, listed), &count);
     sort_found(n->found, count);
     for (int i = 0; i < count; i++) {
         const kki_shape_pair *p = &m->pair[n->found[i]];

@@ -55,7 +55,7 @@ typedef struct vectors {
 } vectors;
 
 /// From where they stand in memory.
-LONG_BODY vectors side_by_side(const double *const at[4], size_t offset) {
+BODY vectors side_by_side(const double *const at[4], size_t offset) {
     quad t[4];
     transpose(*(const quad *)(at[0] + offset), *(const quad *)(at[1] + offset), *(const quad *)(at[2] + offset),
               *(const quad *)(at[3] + offset), t);
@@ -79,7 +79,7 @@ BODY vectors minus(vectors a, vectors b) {
 }
 
 /// By matrices of which columns are given.
-LONG_BODY vectors turned(const vectors R[3], vectors a) {
+BODY vectors turned(const vectors R[3], vectors a) {
     vectors x;
     for (int k = 0; k < 3; k++) {
         x.c[k] = R[0].c[k] * a.c[0] + R[1].c[k] * a.c[1] + R[2].c[k] * a.c[2];
@@ -269,7 +269,7 @@ BODY double rods_apart(const rod *a, const rod *b) {
 }
 
 BODY void part_body(const kki_near *n, const kk_data *d, const int32_t *pair, int count, double *apart) {
-    for (int i = 0; i < count && KKI_HAS_RODS; i++) {
+    for (int i = 0; i < count; i++) {
         const kki_known *k = &n->known[pair[i]];
         if (!(k->round < __builtin_inf())) {
             apart[i] = -__builtin_inf();

@@ -59,16 +59,8 @@ kk_status kki_piece_solve_rows(kki_piece *p, double *lambda);
 /// number would.
 double kki_piece_beyond_reach(const kki_piece *p, const double *g);
 
-/// stops.c: whether the solved piece shows the sliding of some constraint to end inside it; by u_s and u_e alone. Where the program must be small, that is
-/// found out with everything else.
-#ifdef KKI_SMALL
-static inline int kki_stops_any(const kki_piece *p) {
-    (void)p;
-    return 1;
-}
-#else
+/// stops.c: whether the solved piece shows the sliding of some constraint to end inside it; by u_s and u_e alone.
 int kki_stops_any(const kki_piece *p);
-#endif
 /// Looks for a stop inside the solved piece. True where there is one: the piece is then cut there.
 int kki_stop_inside(kki_piece *p);
 

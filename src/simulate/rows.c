@@ -54,12 +54,6 @@ void kki_rows_velocity_contact(const kk_simulator *s, const kki_island *I, int i
 
 /// Vectors of four in Y that are few.
 enum { FEW_VECTORS = 32 };
-/// Where the program must be small, trees of any size go the same way.
-#ifdef KKI_SMALL
-enum { ONE_WAY = 1 };
-#else
-enum { ONE_WAY = 0 };
-#endif
 
 static void widen(int32_t *span, int first, int end) {
     span[0] = first < span[0] ? first : span[0];
@@ -172,19 +166,17 @@ static void find_touched(const kk_model *m, kk_simulator *s, const kki_island *I
     }
 }
 
-#ifndef KKI_SMALL
 void kki_rows_spans(const kk_simulator *s, const kki_island *I) {
     if (s->touches && I->stride / 4 <= KKI_SHORT) {
         span_touched(s, I->nv, I->stride / 4);
     }
 }
-#endif
 
 /// Vectors of four between a degree of freedom's first and last constraint. Where all of them are few, looking takes longer than multiplying by zeros.
 static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) {
     const int vectors = I->stride / 4, all = I->closes && I->nv * vectors <= FEW_VECTORS, nv = I->nv;
     int32_t *const span = s->span;
-    s->touches = !ONE_WAY && !all && nv <= KKI_GRAM_DOFS && I->stride <= KKI_GRAM_ROWS;
+    s->touches = !all && nv <= KKI_GRAM_DOFS && I->stride <= KKI_GRAM_ROWS;
     if (s->touches) {
         find_touched(m, s, I);
         return;

@@ -230,7 +230,7 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->layout = kki_warm_layout_of(m);
     s->has_springs = has_springs(m);
     s->has_stiffness = has_stiffness(m);
-    s->motors.count = KKI_HAS_MOTORS && has_only_motors(m) ? m->nactuator : 0;
+    s->motors.count = has_only_motors(m) ? m->nactuator : 0;
     s->has_plain_contacts = kki_has_plain_contacts(m);
     s->has_dry = count_friction(m) > 0 && m->options.integrator != KK_INTEGRATOR_RK4;
     s->has_spatial = kki_has_spatial_tendons(m) || kki_has_transmission(m, KK_TRANSMISSION_CRANK);
@@ -329,9 +329,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     for (size_t i = 0; i < sizeof springs / sizeof *springs; i++) {
         KKI_LAYOUT_ARRAY(layout, *springs[i], padded);
     }
-    if (KKI_HAS_MOTORS) {
-        place_motors(layout, &s->motors);
-    }
+    place_motors(layout, &s->motors);
     KKI_LAYOUT_ARRAY(layout, s->audited.q, s->is_crowd ? 0 : (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->audited.v, s->is_crowd ? 0 : (size_t)m->nv);
     KKI_LAYOUT_ARRAY(layout, s->q_part, (size_t)m->nq);
@@ -517,23 +515,17 @@ static void fill_motors(const kk_model *m, kki_motors *x) {
     }
 }
 
-#ifndef KKI_SMALL // see rows.c
 static void fill_branches(const kk_model *m, kk_simulator *s) {
     for (int k = 0; k < m->nv; k++) {
         const int parent = m->dof_parent[k], at = k - m->tree_first_dof[m->node_tree[m->dof_node[k]]];
         s->branch[k] = (uint64_t)1 << (at & 63) | (parent >= 0 ? s->branch[parent] : 0);
     }
 }
-#endif
 
 static kk_status fill(const kk_model *m, kk_simulator *s) {
     fill_springs(m, s);
-#ifndef KKI_SMALL
     fill_branches(m, s);
-#endif
-    if (KKI_HAS_MOTORS) {
-        fill_motors(m, &s->motors);
-    }
+    fill_motors(m, &s->motors);
     s->nlimited = s->is_crowd ? 0 : kki_list_limited(m, s->limited);
     kki_fill_konig(m, s->konig);
     // forward dynamics in link frames are asked for by tendons alone; readers ask for kinematics and inverse dynamics

@@ -101,13 +101,6 @@ typedef struct kki_row_part {
     double wi[6], wj[6];
 } kki_row_part;
 
-/// Whether motors that are alone are driven at once. Where the program must be small each is as ever, with the same bits.
-#ifdef KKI_SMALL
-enum { KKI_HAS_MOTORS = 0 };
-#else
-enum { KKI_HAS_MOTORS = 1 };
-#endif
-
 /// A joint with limits: its degree of freedom and coordinate.
 /// All actuators of a model that has only motors on joints, number by number.
 typedef struct kki_motors {
@@ -584,12 +577,10 @@ static inline void kki_measure_opening(const kk_simulator *s, kki_contact *k, in
     k->open = gap > KKI_DEAD_BAND ? gap - (bore ? KKI_DEAD_BAND : 0) : sinks;
 }
 static inline void kki_open_face(kk_simulator *s, int from, int end, int bore) {
-#ifndef KKI_SMALL
     if (end == from + 1) {
         kki_measure_opening(s, &s->contact[from], bore);
         return;
     }
-#endif
     kki_measure_openings(s, from, end, bore);
 }
 /// stand.c: which contacts are those of links that stand, and what of their gaps and velocities comes from turning about them.

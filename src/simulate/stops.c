@@ -81,7 +81,6 @@ static verdict judge(const kki_piece *p, const kki_constraint *c, const double *
     }
 }
 
-#ifndef KKI_SMALL
 int kki_stops_any(const kki_piece *p) {
     const double *lambda = kki_piece_rows(p, p->s->lambda);
     int stops = 0;
@@ -94,7 +93,6 @@ int kki_stops_any(const kki_piece *p) {
     }
     return stops;
 }
-#endif
 
 static void add_held(kki_held *held, int *count, int row, double d1, double d2) {
     held[(*count)++] = (kki_held){row, {d1, d2}};

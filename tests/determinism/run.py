@@ -51,13 +51,12 @@ class Variant:
 class Build:
     """One way to make the program: compiler, flags, and how to run the result."""
 
-    def __init__(self, name, processor, compiler, flags, link_flags=(), suffix="", runner=(), preset=None, is_small=False):
+    def __init__(self, name, processor, compiler, flags, link_flags=(), suffix="", runner=(), preset=None):
         self.name, self.processor, self.compiler = name, processor, compiler
         self.preset = preset  # of CMake, whose library is taken; None where all is compiled here
         self.flags, self.link_flags, self.runner = list(flags), list(link_flags), list(runner)
         self.directory = OUT / name.replace(" ", "")
         self.suffix = suffix
-        self.is_small = is_small  # all but the kernels of dynamics, of which the small ones lack what scenes call
         self.error = None
         self.hashes = {}  # (scene, variant) -> hash
 
@@ -69,8 +68,6 @@ def find_builds(skips, wants_all):
             builds += [Build(f"{compiler} {level}", HOST, compiler, [level])
                        for level in (ALL_LEVELS if wants_all else LEVELS[compiler])]
             builds.append(Build(f"{compiler} -O3", HOST, compiler, ["-O3"], preset=preset))
-            if compiler == "gcc":  # what the web engine leaves out for its size must not show
-                builds.append(Build("gcc -O1 small", HOST, compiler, ["-O1"], is_small=True))
         else:
             skips.append(f"{compiler}: not installed")
     missing = what_wasm_lacks()
@@ -140,9 +137,8 @@ def compile_jobs(build, variants):
         target = build.directory / object_name
         jobs.append((source, target, [*common, *extra, "-c", str(source), "-o", str(target)]))
 
-    small = ["-DKKI_SMALL"] if build.is_small else []
     for source in OWN_SOURCES if build.preset else [*OWN_SOURCES, *library_sources()]:
-        add(source, "_".join(source.relative_to(ROOT).with_suffix(".o").parts), [*macros, *small])
+        add(source, "_".join(source.relative_to(ROOT).with_suffix(".o").parts), macros)
     for variant in [] if build.preset else own:
         add(KERNELS, f"kernels_{variant.name}.o",
             [f"-DKKI_LANES={variant.lanes}", f"-DKKI_VARIANT={variant.name}", *variant.flags])

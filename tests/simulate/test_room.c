@@ -83,7 +83,7 @@ static void check_same_bits(int boxes, const kk_step_options *options, int steps
 
 KK_TEST(room_changes_no_bit) {
     check_same_bits(6, &(kk_step_options){.timestep = 2e-3}, 120);
-    check_same_bits(24, &(kk_step_options){.timestep = 2e-3}, kk_test_is_quick() ? 10 : 40);
+    check_same_bits(24, &(kk_step_options){.timestep = 2e-3}, kk_test_is_quick() ? 30 : 40);
     check_same_bits(120, &(kk_step_options){.timestep = 5e-3, .budget = 10, .discrete = 2},
                     60); // loose bodies, by the broad phase
 }

@@ -18,7 +18,7 @@
 #include "kinematics.h"
 
 /// Velocity and bias acceleration of a node.
-KKI_SHARED void aba_motion(const knode *b, const double *v, size_t stride, const world_node *x, const world_motion *p,
+KKI_INLINE void aba_motion(const knode *b, const double *v, size_t stride, const world_node *x, const world_motion *p,
                            world_motion *s) {
     const size_t i = (size_t)b->v_index;
     const vec3 z = x->R.c[2];
@@ -50,7 +50,7 @@ KKI_SHARED void aba_motion(const knode *b, const double *v, size_t stride, const
 }
 
 /// Rigid inertia and bias force of a node alone. What hangs on the node arrives in G, M and `children` later.
-KKI_SHARED void aba_load(const knode *b, const world_node *x, world_motion *s, articulated *A) {
+KKI_INLINE void aba_load(const knode *b, const world_node *x, world_motion *s, articulated *A) {
     const vec3 h = m_mul_const(&x->R, b->h);
     s->spin = m_spin(s->w, s->al);
     s->h = h;
@@ -147,7 +147,7 @@ KKI_INLINE void aba_give(const articulated *A, const mat3 *B, vec3 r, int has_ar
 }
 
 /// Hands a child's articulated inertia and force, about the child's origin at r, over to its parent. J, n and f add to the parent's rigid ones.
-KKI_SHARED void aba_hand_over(const articulated *A, const knode *b, vec3 r, articulated *P) {
+KKI_INLINE void aba_hand_over(const articulated *A, const knode *b, vec3 r, articulated *P) {
     const int has_arm = b->has_arm, is_last = b->is_last; // between stores they would be looked up again
     const vec3 half = v_scale(r, r_const(0.5));
     mat3 B;
@@ -159,7 +159,7 @@ KKI_SHARED void aba_hand_over(const articulated *A, const knode *b, vec3 r, arti
 
 /// The same with the pivot taken out on the way, column by column, so that a column never leaves the registers in between. The flags are
 /// constants at every call.
-KKI_SHARED void aba_reduce(articulated *A, const pivot *k, vec3 r, int has_arm, int is_last, articulated *P) {
+KKI_INLINE void aba_reduce(articulated *A, const pivot *k, vec3 r, int has_arm, int is_last, articulated *P) {
     const vec3 half = v_scale(r, r_const(0.5)), Ua = k->Ua, Ul = k->Ul;
     const real i = k->inverse_D;
     mat3 B;
@@ -176,7 +176,7 @@ KKI_SHARED void aba_reduce(articulated *A, const pivot *k, vec3 r, int has_arm, 
 }
 
 /// A node with one degree of freedom; a root's has nobody to give the rest to.
-KKI_SHARED void aba_one_degree(articulated *A, pivot *k, int turns, int slides, const knode *b, real tau, vec3 r,
+KKI_INLINE void aba_one_degree(articulated *A, pivot *k, int turns, int slides, const knode *b, real tau, vec3 r,
                                articulated *P) {
     aba_pivot(A, k, turns, slides, b->armature, tau);
     if (b->parent == 0) {
@@ -242,7 +242,7 @@ KKI_INLINE void aba_add_free_armature(const double *armature, const mat3 *R, art
 }
 
 /// Axes of a ball, or of a free joint that is not at a root.
-KKI_SHARED void aba_eliminate_many(const kk_model *m, const knode *b, const mat3 *R, articulated *A, pivot *axis,
+KKI_INLINE void aba_eliminate_many(const kk_model *m, const knode *b, const mat3 *R, articulated *A, pivot *axis,
                                    const double *tau, size_t stride) {
     const size_t i = (size_t)b->v_index;
     if (b->type == KKI_NODE_FREE) {
@@ -263,7 +263,7 @@ KKI_INLINE int is_free_root(const knode *b) {
 }
 
 /// Tips to roots: eliminate the joint, hand the rest to the parent.
-KKI_SHARED void aba_inward(const kk_model *m, kki_scratch *S, const world_node *pose, const double *tau,
+KKI_INLINE void aba_inward(const kk_model *m, kki_scratch *S, const world_node *pose, const double *tau,
                            size_t stride) {
     const world_motion *motion = S->motion;
     articulated *body = S->articulated;
@@ -314,7 +314,7 @@ KKI_INLINE real aba_accelerate(const pivot *k, int turns, int slides, articulate
 }
 
 /// Roots to tips: accelerations.
-KKI_SHARED void aba_outward(const kk_model *m, kki_scratch *S, const world_node *pose, double *a, size_t stride) {
+KKI_INLINE void aba_outward(const kk_model *m, kki_scratch *S, const world_node *pose, double *a, size_t stride) {
     articulated *body = S->articulated;
     body[0].al = body[0].a = v_zero();
     for (int i = 1; i < m->nnode; i++) {
@@ -348,7 +348,7 @@ KKI_SHARED void aba_outward(const kk_model *m, kki_scratch *S, const world_node 
 }
 
 /// Roots to tips: poses (of what is `wanted`), bias motion, inertias.
-KKI_SHARED void aba_prepare(const kk_model *m, kki_scratch *S, world_node *pose, int wanted, const double *q,
+KKI_INLINE void aba_prepare(const kk_model *m, kki_scratch *S, world_node *pose, int wanted, const double *q,
                             const double *v, size_t stride) {
     const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
     world_motion *motion = S->motion;

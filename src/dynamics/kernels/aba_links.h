@@ -137,11 +137,11 @@ KKI_INLINE void s_clear_z(sym3 *A) {
 #endif
 
 /// A ← R A Rᵀ with any matrix.
-KKI_SHARED void m_rotate_out(mat3 *A, const mat3 *R, const mat3 *Rt) {
+KKI_INLINE void m_rotate_out(mat3 *A, const mat3 *R, const mat3 *Rt) {
     const mat3 T = m_mul_m(R, A);
     *A = m_mul_m(&T, Rt);
 }
-KKI_SHARED void s_rotate_out(sym3 *A, const mat3 *R, const mat3 *Rt) {
+KKI_INLINE void s_rotate_out(sym3 *A, const mat3 *R, const mat3 *Rt) {
     const real half = r_const(0.5);
     mat3 B = s_columns(A);
     B = (mat3){{v_scale(B.c[0], half), v_scale(B.c[1], half), v_scale(B.c[2], half)}};
@@ -150,7 +150,7 @@ KKI_SHARED void s_rotate_out(sym3 *A, const mat3 *R, const mat3 *Rt) {
 }
 
 /// The constant half of a hinge's rotation. `aligned` is a constant at every call.
-KKI_SHARED void m_hinge_out(const knode *b, int aligned, mat3 *A) {
+KKI_INLINE void m_hinge_out(const knode *b, int aligned, mat3 *A) {
     const mat3 R = m_const(b->R), Rt = m_transpose(R);
     switch (aligned) {
     case KKI_ALIGNED_SAME: return;
@@ -161,7 +161,7 @@ KKI_SHARED void m_hinge_out(const knode *b, int aligned, mat3 *A) {
     default: m_rotate_out(A, &R, &Rt);
     }
 }
-KKI_SHARED void s_hinge_out(const knode *b, int aligned, sym3 *A) {
+KKI_INLINE void s_hinge_out(const knode *b, int aligned, sym3 *A) {
     const mat3 R = m_const(b->R), Rt = m_transpose(R);
     switch (aligned) {
     case KKI_ALIGNED_SAME: return;
@@ -182,7 +182,7 @@ KKI_INLINE void links_give_column(vec3 g, vec3 Q, vec3 r, const vec3 *base, vec3
 
 /// Hands what is left of a node, in the parent's axes about its own origin, over to the parent. `base` is what it comes on top of: the parent's rigid
 /// inertia for the first child to come, the sum so far for the others.
-KKI_SHARED void links_give(const link_inertia *A, vec3 n, vec3 f, vec3 r, int has_arm, const link_inertia *base,
+KKI_INLINE void links_give(const link_inertia *A, vec3 n, vec3 f, vec3 r, int has_arm, const link_inertia *base,
                            link_inertia *P, local_node *p) {
     if (has_arm) {
         const vec3 half = v_scale(r, r_const(0.5));

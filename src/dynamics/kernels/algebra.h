@@ -20,12 +20,6 @@
 #endif
 
 #define KKI_INLINE static inline __attribute__((always_inline))
-/// A stage of several algorithms: made for each of them anew, or, where the program must be small, once for all.
-#ifdef KKI_SMALL
-#define KKI_SHARED static __attribute__((noinline, unused))
-#else
-#define KKI_SHARED KKI_INLINE
-#endif
 
 typedef double quad __attribute__((vector_size(32)));
 typedef int64_t quad_bits __attribute__((vector_size(32)));

@@ -76,7 +76,7 @@ KKI_INLINE void put_node(const knode *b, kki_scratch *S, const world_node *x, co
 }
 
 /// Tips to roots: composite inertias, axes, loads. What hangs on a node gathers in S->composite; of a root it is the whole tree.
-KKI_SHARED void crba_gather(const kk_model *m, kki_scratch *S, const world_node *x) {
+KKI_INLINE void crba_gather(const kk_model *m, kki_scratch *S, const world_node *x) {
     composite *behind = S->composite;
     for (int i = m->nnode - 1; i > 0; i--) {
         const knode *b = node_of(m, S, i);

@@ -204,7 +204,7 @@ KKI_INLINE void climb_central(const knode *b, const pivot *k, const wrenches *w,
 
 /// Through a node's joint and on to the parent; gives the parent. `stride` separates rows of Y, whose first belongs to
 /// degree of freedom `base`.
-KKI_SHARED int climb_node(const kk_model *m, const kki_scratch *S, int i, wrenches *w, size_t base, double *Y,
+KKI_INLINE int climb_node(const kk_model *m, const kki_scratch *S, int i, wrenches *w, size_t base, double *Y,
                           size_t stride) {
     const knode *b = node_of(m, S, i);
     const size_t first = (size_t)b->v_index;
@@ -216,19 +216,17 @@ KKI_SHARED int climb_node(const kk_model *m, const kki_scratch *S, int i, wrench
             climb_central(b, k, w, row, stride);
             return 0;
         }
-#ifndef KKI_SMALL
         if (b->parent == 0) {
             climb_root(k, w, row, stride);
             return 0;
         }
-#endif
     }
     climb_joint(b, k, arm, w, row, stride);
     return b->parent;
 }
 
 /// Up to a node on the way to the root.
-KKI_SHARED void climb_to(const kk_model *m, const kki_scratch *S, int i, int end, wrenches *w, size_t base, double *Y,
+KKI_INLINE void climb_to(const kk_model *m, const kki_scratch *S, int i, int end, wrenches *w, size_t base, double *Y,
                          size_t stride) {
     while (i != end) {
         i = climb_node(m, S, i, w, base, Y, stride);
@@ -249,7 +247,7 @@ KKI_INLINE int meeting_of(const kk_model *m, const kki_scratch *S, int i, int j)
 
 /// Four pairs of wrenches, each on a node about its origin: one climbs to where they meet, then the other, then both go on as one. (In turns, as deep
 /// as they are, they would drive each other out of the registers.) A wrench on the world is lost on it. @param j  0: there is only one
-KKI_SHARED void climb_pair(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
+KKI_INLINE void climb_pair(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
                            const double wj[6][4], size_t base, double *Y, size_t stride) {
     wrenches a = wrenches_load(wi);
     if (j > 0) {

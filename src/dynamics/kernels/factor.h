@@ -174,7 +174,7 @@ KKI_INLINE void take_before(const kki_factor *F, size_t k, const double *scale, 
 }
 
 /// `width` registers of every row.
-KKI_SHARED void solve_columns(const kk_model *m, const kki_factor *F, double *X, size_t stride, int width) {
+KKI_INLINE void solve_columns(const kk_model *m, const kki_factor *F, double *X, size_t stride, int width) {
     const size_t nv = (size_t)m->nv;
     for (size_t i = nv; i-- > 0;) {
         take_behind(m, F, i, X, stride, width);

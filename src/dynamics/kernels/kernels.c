@@ -124,7 +124,6 @@ static void read_inertia(const kk_model *m, const kki_scratch *S, double *M, siz
     }
 }
 
-#ifndef KKI_SMALL // only batches ask
 /// X_WB of every body: R row-major, then p.
 static void read_poses(const kk_model *m, const kki_scratch *S, double *poses, size_t stride) {
     for (int b = 0; b < m->nbody; b++) {
@@ -143,7 +142,6 @@ static void read_poses(const kk_model *m, const kki_scratch *S, double *poses, s
         store3(poses, at + 9, stride, v_add(x->p, m_mul(&x->R, v_of_doubles(p))));
     }
 }
-#endif
 
 #if KKI_LANES == 1
 
@@ -168,7 +166,6 @@ static kk_vec3 center(const kk_model *m, kki_scratch *S, const double *q, double
     const vec3 c = center_of_mass(S);
     return kk_vec3_make(v_x(c), v_y(c), v_z(c));
 }
-#ifndef KKI_SMALL // nobody calls them where the program must be small
 static void centroidal(const kk_model *m, kki_scratch *S, const double *q, double *A) {
     kinematics(m, S, q, 1);
     crba_gather(m, S, S->pose);
@@ -208,7 +205,6 @@ static void delassus_prepare(const kk_model *m, kki_scratch *S, const double *q,
     aba_prepare(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, zero, 1);
     delassus_pivots(m, S, zero);
 }
-#endif
 static void rnea_outward_one(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a) {
     rnea_outward(m, S, q, v, a, 1);
 }
@@ -300,14 +296,11 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .aba = aba,
     .crba = crba,
     .read_inertia = read_inertia,
-#ifndef KKI_SMALL
     .read_poses = read_poses,
-#endif
 #if KKI_LANES == 1
     .kinematics_from = kinematics_from,
     .axes = axes,
     .center_of_mass = center,
-#ifndef KKI_SMALL
     .angles = angles,
     .centroidal = centroidal,
     .axes_rates = axes_rates,
@@ -315,7 +308,6 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .rnea_derivatives = rnea_derivatives,
     .solve_rows = solve_rows_one,
     .delassus_prepare = delassus_prepare,
-#endif
     .rates = rates,
     .rnea_outward = rnea_outward_one,
     .rnea_inward = rnea_inward_one,

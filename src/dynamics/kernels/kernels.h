@@ -85,7 +85,6 @@ typedef struct kki_kernels {
     void (*axes_rates)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero);
     kk_vec3 (*center_of_mass)(const kk_model *m, kki_scratch *S, const double *q, double *J);
     void (*centroidal)(const kk_model *m, kki_scratch *S, const double *q, double *A);
-    // NULL where the program must be small
     void (*centroidal_rate)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero,
                             double *A, double *dA);
     void (*rnea_derivatives)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a,

@@ -112,16 +112,14 @@ KKI_INLINE void kick_out(const knode *b, int is_hinge, kki_scratch *S, int i, co
 
 /// Roots to tips: poses, velocities, bias, inertias. @param v_bias  velocities that the bias forces are those of
 /// @param loads  false: no weights of central bodies
-KKI_SHARED void kick_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *v_bias,
+KKI_INLINE void kick_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *v_bias,
                              int first, int end, int loads) {
     for (int i = first; i < end; i++) {
         const knode *b = node_of(m, S, i);
-#ifndef KKI_SMALL
         if (b->type == KKI_NODE_HINGE) { // most are
             kick_out(b, 1, S, i, q, v, v_bias, loads);
             continue;
         }
-#endif
         kick_out(b, 0, S, i, q, v, v_bias, loads);
     }
 }
@@ -320,12 +318,10 @@ KKI_INLINE void kick_inward(const kk_model *m, kki_scratch *S, const double *dia
     for (int i = end - 1; i >= first; i--) {
         const knode *b = node_of(m, S, i);
         kicked x;
-#ifndef KKI_SMALL
         if (b->type == KKI_NODE_HINGE && i > first && b[-1].type == KKI_NODE_HINGE && b->parent != i - 1) {
             kick_two(b, S, i--, diagonal, tau, v, E, y);
             continue;
         }
-#endif
         if (b->is_central) {
             const size_t k = (size_t)b->v_index;
             kick_central(b, &((const world_node *)S->pose)[i].R, (const articulated *)S->articulated + i,
@@ -391,7 +387,7 @@ KKI_INLINE void kick_apply_node(const knode *b, const pivot *axis, vec3 r, const
 
 /// Roots to tips: Δv of Δy. @param dy [nv]    @param dv [nv] result, may alias dy    @param other  NULL, or another Δy that becomes its Δv on the way; V of
 /// its nodes is kept where forces were
-KKI_SHARED void kick_apply_to(const kk_model *m, kki_scratch *S, const double *dy, double *dv, double *other, int first,
+KKI_INLINE void kick_apply_to(const kk_model *m, kki_scratch *S, const double *dy, double *dv, double *other, int first,
                               int end) {
     const world_node *pose = S->pose;
     articulated *body = S->articulated;

@@ -103,7 +103,7 @@ KKI_INLINE void pose_of_node(const knode *b, const double *q, size_t stride, rea
 }
 
 /// @param from  NULL, or poses only of nodes with from[i] ≥ 0, as if that one were their parent: another of them, or the world
-KKI_SHARED void poses_of_nodes(const kk_model *m, kki_scratch *S, world_node *x, int wanted, const double *q,
+KKI_INLINE void poses_of_nodes(const kk_model *m, kki_scratch *S, world_node *x, int wanted, const double *q,
                                size_t stride, const int32_t *from) {
     const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
     trig_of_nodes(m, q, stride, S);

@@ -118,10 +118,7 @@ KKI_INLINE vec3 hinge_out(const knode *b, int aligned, vec3 x) {
     }
 }
 
-/// A call made with each kind of alignment as a constant; where the program must be small, once.
-#ifdef KKI_SMALL
-#define FOR_ALIGNMENT(kind, call) call(kind);
-#else
+/// A call made with each kind of alignment as a constant.
 #define FOR_ALIGNMENT(kind, call)                               \
     switch (kind) {                                             \
     case KKI_ALIGNED_SAME: call(KKI_ALIGNED_SAME); break;       \
@@ -133,7 +130,6 @@ KKI_INLINE vec3 hinge_out(const knode *b, int aligned, vec3 x) {
     case KKI_ALIGNED_Y: call(KKI_ALIGNED_Y); break;             \
     default: call(KKI_ALIGNED_NOT); break;                      \
     }
-#endif
 
 /// Force and moment that move the node's inertia as it moves.
 KKI_INLINE void rnea_load(const knode *b, local_node *s) {
@@ -234,7 +230,7 @@ KKI_INLINE void rnea_project(const knode *b, const double *armature, const local
 }
 
 /// Roots to tips: motion and load of every node.
-KKI_SHARED void rnea_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a,
+KKI_INLINE void rnea_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a,
                              size_t stride) {
     const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
     local_pose *pose = S->local_pose;
@@ -270,7 +266,7 @@ KKI_SHARED void rnea_outward(const kk_model *m, kki_scratch *S, const double *q,
 }
 
 /// Tips to roots: project on to the joint, hand the rest to the parent.
-KKI_SHARED void rnea_inward(const kk_model *m, kki_scratch *S, const double *a, double *tau, size_t stride) {
+KKI_INLINE void rnea_inward(const kk_model *m, kki_scratch *S, const double *a, double *tau, size_t stride) {
     const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
     const local_pose *pose = S->local_pose;
     local_node *node = S->local;
