@@ -117,18 +117,25 @@ static void remember(int nv, int is_predicted, const double *restrict last, doub
     }
 }
 
+/// Of a part that is this much shorter than a step, or more, no acceleration is taken over: a trace of velocity that it corrects is, over its length, one that a
+/// whole step would multiply. What was known before goes on.
+static const double SHORT_PART = 0.25;
+
 void kki_remember_acceleration(const kk_model *m, kk_simulator *s) {
     if (!is_asked(s)) {
         return;
     }
     double *a = s->warm + s->layout.first_change, *hash = a + KKI_WARM_CHANGES * m->nv;
-    if (s->is_smooth || s->degrades || s->paper) {
+    const int is_short = s->h <= SHORT_PART * s->options.timestep;
+    if (s->is_smooth || s->degrades || s->paper || (is_short && !s->is_predicted)) {
         memset(a, 0, (size_t)(KKI_WARM_CHANGES * m->nv + KKI_WARM_CHANGE_HASHES) * sizeof *a);
         return;
     }
-    memcpy(s->v_part, s->acceleration, (size_t)m->nv * sizeof *s->v_part); // free by now
-    turn_all(m, s->q_middle, 0, s->v_part);
-    remember(m->nv, s->is_predicted, s->v_part, a);
+    if (!is_short) {
+        memcpy(s->v_part, s->acceleration, (size_t)m->nv * sizeof *s->v_part); // free by now
+        turn_all(m, s->q_middle, 0, s->v_part);
+        remember(m->nv, s->is_predicted, s->v_part, a);
+    }
     forget_struck(m, s, a);
     const uint64_t h = hash_of(m, s->q, s->v);
     hash[KKI_WARM_CHANGE_HASH_HIGH] = (double)(h >> 32);
