@@ -378,6 +378,7 @@ struct kk_simulator {
     int is_predicted;               ///< whether v_bias is more than v
     int is_fresh;                   ///< whether it is v for want of anything better, and something moves
     double *v_bias;                 ///< [nv] predicted mean of the two, which bias forces are those of (predict.c)
+    int gained;                     ///< whether shares of a step had impulses and were refused for what they gained
     double *v_mean;                 ///< [nv] the mean of the two that the last attempt at a rough step found
     double *slip, *v_part, *q_part; ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
     double *force[KK_FORCE_SOURCE_COUNT];
