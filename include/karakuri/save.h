@@ -26,6 +26,7 @@ KK_API kk_status kk_spec_write_urdf(const kk_spec *spec, const kk_save_options *
                                     char **text, size_t *size, kk_error *error);
 
 /// Writes MJCF. What MJCF has no words for (cones, hinges and rods as loops) is named in comments.
+/// @param options  may be NULL
 /// KK_UNSUPPORTED for screws, and for free joints that are not on the world.
 KK_API kk_status kk_spec_write_mjcf(const kk_spec *spec, const kk_save_options *options, const kk_allocator *allocator,
                                     char **text, size_t *size, kk_error *error);

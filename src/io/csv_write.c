@@ -8,6 +8,7 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/missing.h"
 #include "io/table.h"
 #include "io/text.h"
 
@@ -208,6 +209,9 @@ static kk_status create(const char *file, const kk_table_column *columns, int co
 kk_status kk_table_writer_create(kk_table_sink *sink, void *user, const kk_table_column *columns, int count,
                                  const kk_table_options *options, const kk_allocator *allocator,
                                  kk_table_writer **writer, kk_error *error) {
+    if (kki_is_missing(writer) || (count > 0 && !columns)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     const kk_status status = create(NULL, columns, count, options, allocator, writer, error);
     if (*writer) {
         (*writer)->sink = sink;
@@ -236,6 +240,9 @@ static int write_to_file(void *user, const char *bytes, size_t size) {
 kk_status kk_table_writer_open(const char *path, const kk_table_column *columns, int count,
                                const kk_table_options *options, const kk_allocator *allocator, kk_table_writer **writer,
                                kk_error *error) {
+    if (kki_is_missing(writer) || (count > 0 && !columns)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     const kk_status status = create(path, columns, count, options, allocator, writer, error);
     kk_table_writer *w = *writer;
     if (!w) {
@@ -289,6 +296,9 @@ static kk_status check_row(const kk_table_writer *w, const double *values, kk_er
 }
 
 kk_status kk_table_writer_add(kk_table_writer *writer, const double *values, kk_error *error) {
+    if (kki_is_missing(writer)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     const kk_status status = check_row(writer, values, error);
     if (status != KK_OK) {
         return status;

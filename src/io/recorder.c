@@ -9,6 +9,7 @@
 #include "base/allocator.h"
 #include "base/error.h"
 #include "base/float_bits.h"
+#include "base/missing.h"
 #include "io/recording.h"
 #include "model/warm.h"
 
@@ -299,6 +300,9 @@ static void put_frame(const kk_recorder *r, unsigned char *at, const kk_state *a
 
 kk_status kk_recorder_add(kk_recorder *recorder, const kk_state *after, const double *control, const kk_report *report,
                           kk_error *error) {
+    if (kki_is_missing(recorder, after)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     static const kk_report none = {0};
     const kki_recording_layout *l = &recorder->layout;
     if (kki_state_model_hash(after) != recorder->model_hash) {

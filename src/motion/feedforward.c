@@ -10,6 +10,7 @@
 #include "base/allocator.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/missing.h"
 
 enum { PASSES = 3 };
 static const double STIFF = 1e5; // servo's gain over inertia / step
@@ -163,6 +164,9 @@ static void free_twin(kk_feedforward *f) {
 
 kk_status kk_feedforward_create(const kk_spec *spec, const char *const *joints, int count, double timestep,
                                 const kk_allocator *allocator, kk_feedforward **feedforward, kk_error *error) {
+    if (kki_is_missing(feedforward)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_feedforward plan = {.allocator = kki_allocator_or_default(allocator)};
     *feedforward = NULL;
     kk_status status = make_twin(&plan, spec, joints, count, timestep, error);
@@ -202,6 +206,9 @@ static void copy_state(const kk_feedforward *f, const kk_state *from) {
 
 kk_status kk_feedforward_torque(kk_feedforward *feedforward, const kk_state *state, const double *change, double *tau,
                                 kk_error *error) {
+    if (kki_is_missing(feedforward, state, change, tau)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_feedforward *f = feedforward;
     const kk_input input = {.control = f->control, .tau = tau};
     kk_status status = KK_OK;
