@@ -37,7 +37,7 @@ def is_pointer(parameter):
 def good_value(parameter, number):
     """An argument that is not to blame; arrays are long and zero."""
     if not is_pointer(parameter):
-        if parameter.name in ("count", "n", "generations"):
+        if parameter.name in ("count", "n", "generations", "size"):
             return "1"
         return "0" if parameter.base in generate.SCALARS else f"({parameter.base}){{0}}"
     if parameter.base in OPTIONAL:

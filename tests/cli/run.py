@@ -596,6 +596,31 @@ def bench_column(bench, table, name):
     return [float(row[index]) for row in rows[1:]]
 
 
+def check_outputs(bench):
+    """A file is written whole or not at all, and by one writer at a time."""
+    import fcntl
+    path = bench.folder / "kept.csv"
+    words = ["run", "scene.xml", "-t", "0.02", "--out", "kept.kkr", "--log", "kept.csv"]
+    bench.expect("outputs", words, OK)
+    bench.check("leave no parts", not list(bench.folder.glob("kept.*.part")))
+    before = path.read_bytes()
+    with open(bench.folder / "kept.kkr.part", "w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        bench.expect("two writers of one recording", words, INPUT, err=["kept.kkr", "another program is writing this file"])
+        bench.check("the old table stands", path.read_bytes() == before)
+    bench.expect("the other has gone", words, OK)
+    path.chmod(0o640)
+    bench.expect("written again", words, OK)
+    bench.check("keeps who may read it", path.stat().st_mode & 0o777 == 0o640)
+    (bench.folder / "link.csv").symlink_to(path)
+    bench.expect("through a link", ["run", "scene.xml", "-t", "0.01", "--log", "link.csv"], OK)
+    bench.check("the link stays", (bench.folder / "link.csv").is_symlink() and len(path.read_bytes()) < len(before))
+    bench.expect("a full disk", ["run", "scene.xml", "-t", "0.02", "--out", "/dev/full"], INPUT, err=["could not be written"])
+    if os.geteuid() != 0:
+        path.chmod(0o400)
+        bench.expect("a file that is read-only", words, INPUT, err=["cannot be written"])
+
+
 def check_strange_recordings(bench):
     """A recording may be anybody's: what it names as its model is not opened whatever it is, and its words do not command a terminal."""
     scene = (bench.folder / "scene.xml").read_text()
@@ -638,6 +663,7 @@ def check_replay(bench):
     bench.expect("no recording", ["replay", "scene.xml"], INPUT, err=["does not start as a recording"])
     bench.expect("no file", ["replay", "none.kkr"], INPUT, err=["none.kkr"])
     (bench.folder / "scene.xml").write_text(SCENE.replace('mass="0.3"', 'mass="0.31"'))
+    check_outputs(bench)
     check_strange_recordings(bench)
     bench.expect("a model that has changed", ["replay", "a.kkr", "--verify"], INPUT, err=["has changed since"])
     (bench.folder / "scene2.xml").write_text(SCENE)

@@ -140,7 +140,16 @@ int cli_print(const cli *c, cli_text *text);
 /// Closes the standard output; an exit code of its own where not everything was written.
 int cli_finish(cli *c, int code);
 
-typedef enum cli_style_kind { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_RED, CLI_YELLOW, CLI_GREEN, CLI_CYAN, CLI_STYLE_COUNT } cli_style_kind;
+typedef enum cli_style_kind {
+    CLI_PLAIN,
+    CLI_BOLD,
+    CLI_DIM,
+    CLI_RED,
+    CLI_YELLOW,
+    CLI_GREEN,
+    CLI_CYAN,
+    CLI_STYLE_COUNT
+} cli_style_kind;
 /// The escape sequence for the standard output; "" where it is no terminal.
 const char *cli_style(const cli *c, cli_style_kind kind);
 

@@ -143,7 +143,9 @@ static bool is_plain_model(const char *name) {
 int tape_load_model(cli *c, tape *t, const char *instead, cli_model *m) {
     const char *name = instead ? instead : text_string(&t->model);
     if (!instead && name[0] && !is_plain_model(name)) {
-        return cli_fail(c, CLI_EXIT_INPUT, "the recording names '%s' as its model, which is no model file — name it with --model FILE", name);
+        return cli_fail(c, CLI_EXIT_INPUT,
+                        "the recording names '%s' as its model, which is no model file — name it with --model FILE",
+                        name);
     }
     if (!name[0]) {
         return cli_fail(c, CLI_EXIT_USAGE,
