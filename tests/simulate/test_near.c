@@ -223,7 +223,7 @@ static void move_robot(stage *s, kk_random *r, int turn) {
 
 static void meet(stage *s, kk_simulator *x) {
     x->h = 2e-3;
-    x->fast.policy = KKI_LOOKS_NOWHERE;
+    x->fast.policy = KKI_FAST_AT_MIDDLE;
     KK_CHECK_EQ_INT(kk_kinematics_velocity(s->model, x->data, kk_state_q(s->state), kk_state_v(s->state)), KK_OK);
     KK_CHECK_EQ_INT(kki_detect(s->model, x, s->state), KK_OK);
 }
