@@ -41,7 +41,7 @@ static void colour_ties(const kki_sparse_problem *p, kki_bundles *b, int32_t *si
     b->colors = b->nrest = 0;
     for (int i = 0; i < p->ntie; i++) {
         const int c = is_plain(p, &p->tie[i]) ? take_colour(&p->tie[i], b->taken) : -1;
-        b->colour[i] = (int8_t)c;
+        b->color[i] = (int8_t)c;
         if (c < 0) {
             b->rest[b->nrest++] = i;
         } else {
@@ -64,8 +64,8 @@ static void fill_bundles(const kki_sparse_problem *p, kki_bundles *b) {
     }
     b->count = b->start[b->colors];
     for (int i = 0; i < p->ntie; i++) {
-        if (b->colour[i] >= 0) {
-            const int at = next[b->colour[i]]++;
+        if (b->color[i] >= 0) {
+            const int at = next[b->color[i]]++;
             b->bundle[at / KKI_LANES].tie[at % KKI_LANES] = i;
         }
     }

@@ -50,7 +50,7 @@ static int list_trees(const kk_simulator *s, const kki_island *I, int32_t *first
     return n;
 }
 
-static bool acts_on(const kk_simulator *s, const kki_island *I, const kki_constraint *c, int first, int end) {
+static bool acts_on(const kki_island *I, const kki_constraint *c, int first, int end) {
     const int row = c->row - I->first_row;
     for (int k = first; k < end; k++) {
         for (int r = 0; r < c->nrow; r++) {
@@ -69,7 +69,7 @@ static int bodies_of(const kk_simulator *s, const kki_island *I, const kki_const
     body[0] = 0;
     body[1] = -1;
     for (int b = 0; b < n; b++) {
-        if (acts_on(s, I, c, first[b], first[b + 1])) {
+        if (acts_on(I, c, first[b], first[b + 1])) {
             if (count < 2) {
                 body[count] = b;
             }
