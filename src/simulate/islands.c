@@ -12,13 +12,13 @@ static int tree_of_dof(const kk_model *m, int dof) {
 
 /// tree_island: the number of each tree's island, −1 where nothing holds it.
 static void number_islands(const kk_model *m, kk_simulator *s) {
-    int32_t *parent = s->tree_order, *island = s->tree_island;
+    int32_t *parent = s->islands.tree_order, *island = s->islands.tree_island;
     for (int t = 0; t < m->ntree; t++) {
         parent[t] = t;
         island[t] = -1;
     }
-    for (int i = 0; i < s->nconstraint; i++) {
-        kki_constraint *c = &s->constraint[i];
+    for (int i = 0; i < s->constraints.count; i++) {
+        kki_constraint *c = &s->constraints.list[i];
         if (i > 0 && c->dof[0] == c[-1].dof[0] && c->dof[1] == c[-1].dof[1]) { // points of one face follow one another
             c->island = c[-1].island;
             continue;
@@ -29,17 +29,17 @@ static void number_islands(const kk_model *m, kk_simulator *s) {
         }
         c->island = a >= 0 ? a : b; // a tree of its, until islands have numbers
     }
-    for (int i = 0; i < s->nconstraint; i++) {
-        if (i == 0 || s->constraint[i].island != s->constraint[i - 1].island) {
-            island[kki_sets_find(parent, s->constraint[i].island)] = 0; // this one counts
+    for (int i = 0; i < s->constraints.count; i++) {
+        if (i == 0 || s->constraints.list[i].island != s->constraints.list[i - 1].island) {
+            island[kki_sets_find(parent, s->constraints.list[i].island)] = 0; // this one counts
         }
     }
-    s->nisland = 0;
+    s->islands.count = 0;
     for (int t = 0; t < m->ntree; t++) {
         const int root = kki_sets_find(parent, t);
         if (root == t && island[t] == 0) {
-            s->island[s->nisland] = (kki_island){0};
-            island[t] = s->nisland++;
+            s->islands.list[s->islands.count] = (kki_island){0};
+            island[t] = s->islands.count++;
         } else {
             island[t] = root == t ? -1 : island[root];
         }
@@ -58,7 +58,7 @@ static int many_rows(const kk_simulator *s, const kki_island *I) {
 static int is_wide(const kk_simulator *s, const kki_island *I) {
     const int many = I->ntree >= KKI_WIDE_TREES && I->nrow > many_rows(s, I);
     const int sweeps = s->options.budget > 0 && I->ntree > 1 && I->nrow > KKI_WIDE_SWEPT;
-    return s->wide.width > 0 && !s->paper && (many || sweeps || I->nrow > KKI_WIDE_ALWAYS);
+    return s->islands.padded_width > 0 && !s->paper && (many || sweeps || I->nrow > KKI_WIDE_ALWAYS);
 }
 
 /// A pile, or a robot with more rows than degrees of freedom.
@@ -76,51 +76,51 @@ static void judge_rows(const kk_simulator *s, kki_island *I) {
 /// A robot alone in the world: one island, in the order of its constraints.
 static void take_all(const kk_model *m, kk_simulator *s) {
     const int alone = m->nv == 6 && kki_is_lone(m, m->dof_node[0]);
-    kki_island *I = &s->island[0];
-    *I = (kki_island){.ntree = 1, .nv = m->nv, .has_robot = !alone, .speed = kki_largest(m->nv, s->v)};
+    kki_island *I = &s->islands.list[0];
+    *I = (kki_island){.ntree = 1, .nv = m->nv, .has_robot = !alone, .speed = kki_largest(m->nv, s->motion.v)};
     int rows = 0, blocks = 0;
-    for (int i = 0; i < s->nconstraint; i++) {
-        kki_constraint *c = &s->constraint[i];
-        s->order[i] = i;
+    for (int i = 0; i < s->constraints.count; i++) {
+        kki_constraint *c = &s->constraints.list[i];
+        s->constraints.order[i] = i;
         c->island = 0;
         c->row = rows;
         c->block = blocks;
         rows += c->nrow;
         blocks += c->nblock;
     }
-    I->nconstraint = s->nconstraint;
+    I->nconstraint = s->constraints.count;
     I->nrow = rows;
     I->nblock = blocks;
     judge_rows(s, I);
     I->nv = I->is_wide ? kki_round8(m->nv) : m->nv;
-    s->tree_island[0] = s->tree_order[0] = s->tree_local[0] = 0;
-    s->nisland = 1;
+    s->islands.tree_island[0] = s->islands.tree_order[0] = s->islands.tree_local[0] = 0;
+    s->islands.count = 1;
 }
 
 /// Counts what each island has, then where it begins.
 static void measure_islands(const kk_model *m, kk_simulator *s) {
     for (int t = 0; t < m->ntree; t++) {
-        if (s->tree_island[t] >= 0) {
-            kki_island *I = &s->island[s->tree_island[t]];
+        if (s->islands.tree_island[t] >= 0) {
+            kki_island *I = &s->islands.list[s->islands.tree_island[t]];
             const int first = m->tree_first_dof[t], count = m->tree_first_dof[t + 1] - first;
-            const double speed = kki_largest(count, s->v + first);
+            const double speed = kki_largest(count, s->motion.v + first);
             I->ntree++;
             I->nv += count;
             I->has_robot |= count != 6 || !kki_is_lone(m, m->dof_node[first]);
             I->speed = speed > I->speed ? speed : I->speed;
         }
     }
-    for (int i = 0; i < s->nconstraint; i++) {
-        kki_constraint *c = &s->constraint[i];
-        c->island = s->tree_island[c->island];
-        kki_island *I = &s->island[c->island];
+    for (int i = 0; i < s->constraints.count; i++) {
+        kki_constraint *c = &s->constraints.list[i];
+        c->island = s->islands.tree_island[c->island];
+        kki_island *I = &s->islands.list[c->island];
         I->nconstraint++;
         I->nrow += c->nrow;
         I->nblock += c->nblock;
     }
     int constraints = 0, trees = 0, rows = 0, blocks = 0;
-    for (int i = 0; i < s->nisland; i++) {
-        kki_island *I = &s->island[i];
+    for (int i = 0; i < s->islands.count; i++) {
+        kki_island *I = &s->islands.list[i];
         judge_rows(s, I);
         I->first_constraint = constraints;
         I->first_tree = trees;
@@ -135,23 +135,24 @@ static void measure_islands(const kk_model *m, kk_simulator *s) {
 
 /// Puts trees and constraints behind each other, island by island.
 static void fill_islands(const kk_model *m, kk_simulator *s) {
-    for (int i = 0; i < s->nisland; i++) {
-        s->island[i].nconstraint = s->island[i].ntree = s->island[i].nrow = s->island[i].nblock = 0;
-        s->island[i].nv = 0;
+    for (int i = 0; i < s->islands.count; i++) {
+        s->islands.list[i].nconstraint = s->islands.list[i].ntree = s->islands.list[i].nrow =
+            s->islands.list[i].nblock = 0;
+        s->islands.list[i].nv = 0;
     }
     for (int t = 0; t < m->ntree; t++) {
-        if (s->tree_island[t] >= 0) {
-            kki_island *I = &s->island[s->tree_island[t]];
-            s->tree_order[I->first_tree + I->ntree++] = t;
+        if (s->islands.tree_island[t] >= 0) {
+            kki_island *I = &s->islands.list[s->islands.tree_island[t]];
+            s->islands.tree_order[I->first_tree + I->ntree++] = t;
             const int count = m->tree_first_dof[t + 1] - m->tree_first_dof[t];
-            s->tree_local[t] = I->nv;
+            s->islands.tree_local[t] = I->nv;
             I->nv += I->is_wide ? kki_round8(count) : count;
         }
     }
-    for (int i = 0; i < s->nconstraint; i++) {
-        kki_constraint *c = &s->constraint[i];
-        kki_island *I = &s->island[c->island];
-        s->order[I->first_constraint + I->nconstraint++] = i;
+    for (int i = 0; i < s->constraints.count; i++) {
+        kki_constraint *c = &s->constraints.list[i];
+        kki_island *I = &s->islands.list[c->island];
+        s->constraints.order[I->first_constraint + I->nconstraint++] = i;
         c->row = I->first_row + I->nrow;
         c->block = I->first_block + I->nblock;
         I->nrow += c->nrow;
@@ -176,8 +177,8 @@ static void ask_for_island(kk_simulator *s, const kki_island *I) {
 }
 
 kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error) {
-    s->nisland = 0;
-    if (s->nconstraint == 0) {
+    s->islands.count = 0;
+    if (s->constraints.count == 0) {
         return KK_OK;
     }
     const int is_one = model->ntree == 1;
@@ -188,11 +189,13 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error) {
         measure_islands(model, s);
         fill_islands(model, s);
     }
-    for (int i = 0; i < s->nisland; i++) {
-        if (!s->island[i].is_wide && !s->paper) { // papers know bodies, and no coordinates made of wrenches
-            kki_narrow_choose(s, &s->island[i]);
+    for (int i = 0; i < s->islands.count; i++) {
+        if (!s->islands.list[i].is_wide && !s->paper) { // papers know bodies, and no coordinates made of wrenches
+            kki_narrow_choose(s, &s->islands.list[i]);
         }
-        ask_for_island(s, &s->island[i]);
+        s->islands.list[i].scratch = s->workers.scratch; // until others take some
+        s->islands.list[i].report = &s->report;
+        ask_for_island(s, &s->islands.list[i]);
     }
     const int rows = s->lacking.room.dense_rows;
     if (rows > KKI_MOST_DENSE_ROWS) {

@@ -74,7 +74,7 @@ static void find_loose(const kk_model *m, kki_loose *x) {
 
 void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     kki_loose *x = &s->loose;
-    const size_t trees = s->wide.width > 0 ? (size_t)m->ntree : 0, nodes = trees ? (size_t)m->nnode : 0;
+    const size_t trees = s->islands.padded_width > 0 ? (size_t)m->ntree : 0, nodes = trees ? (size_t)m->nnode : 0;
     const size_t numbers = trees ? KKI_SWARM_BODY * (trees + 1) : 0;
     KKI_LAYOUT_ARRAY(layout, x->is_loose, nodes);
     KKI_LAYOUT_ARRAY(layout, x->own, nodes);
@@ -119,8 +119,8 @@ void kki_loose_fill(const kk_model *m, kk_simulator *s) {
         for (int i = 1; i < m->nnode; i++) {
             s->loose.is_everything &= s->loose.is_loose[i] != 0;
         }
-        s->only_touches = s->loose.is_everything && m->options.integrator != KK_INTEGRATOR_RK4 &&
-                          m->nloop + m->ncoupling + m->ntendon + m->nactuator == 0;
+        s->forces.only_touches = s->loose.is_everything && m->options.integrator != KK_INTEGRATOR_RK4 &&
+                                 m->nloop + m->ncoupling + m->ntendon + m->nactuator == 0;
         s->loose.swarm.kernels = kki_swarm_kernels_best();
     }
 }
@@ -148,7 +148,7 @@ kk_status kki_loose_resolve(const kk_model *m, kk_simulator *s, kk_error *error)
         return KK_OK;
     }
     kki_passing p = {m, s};
-    x->swarm.workers = kki_crew_workers(s);
+    x->swarm.workers = kki_workers_of(s);
     x->swarm.may_bounce = kki_is_overlapping_only(s);
     kki_swarm_each(&x->swarm, resolve_batch, &p);
     return kki_loose_report(m, s, error);

@@ -35,13 +35,13 @@ static void turn_inverse(const kki_loose_body *own, const kk_mat3 *R, double *to
 static void free_change(const kki_passing *p, int node, int dof, const kk_mat3 *R, const double *k, kk_vec3 *linear,
                         kk_vec3 *angular) {
     const kk_simulator *s = p->s;
-    if (s->no_tau && s->no_pushes) {
+    if (s->forces.no_tau && s->forces.no_pushes) {
         *linear = kk_vec3_scale(kki_vec_at(p->m->gravity), s->h);
         *angular = kk_vec3_make(0, 0, 0);
         return;
     }
-    const double *tau = s->tau + dof;
-    const kk_force none = {{0, 0, 0}, {0, 0, 0}}, push = s->no_pushes ? none : s->outside[node];
+    const double *tau = s->forces.tau + dof;
+    const kk_force none = {{0, 0, 0}, {0, 0, 0}}, push = s->forces.no_pushes ? none : s->readout.outside[node];
     const kk_vec3 F = kk_vec3_add(push.linear, kk_mat3_mul_vec(*R, kki_vec_at(tau + 3)));
     const kk_vec3 N = kk_vec3_add(push.angular, kk_mat3_mul_vec(*R, kki_vec_at(tau)));
     const kk_vec3 a = kk_vec3_add(kki_vec_at(p->m->gravity), kk_vec3_scale(F, k[0]));
@@ -149,7 +149,7 @@ static inline __attribute__((always_inline)) void start_of(const kki_passing *p,
     x->arm[1] = rb;
     x->bounces = leaves < 0;
     double bias[3] = {k->open / (0.5 * s->h) + leaves, 0, 0};
-    if (!s->has_plain_contacts) {
+    if (!s->traits.has_plain_contacts) {
         bias[1] = k->surface[0];
         bias[2] = k->surface[1];
     }
@@ -178,7 +178,7 @@ static void begin_lane(const kki_passing *p, kki_swarm_bundle *b, int lane) {
     kki_loose *x = &p->s->loose;
     const int first = b->contact[lane];
     const bool is_none = first < 0;
-    const kki_contact *k = &p->s->contact[is_none ? 0 : first];
+    const kki_contact *k = &p->s->contacts.list[is_none ? 0 : first];
     const kk_vec3 none = kk_vec3_make(0, 0, 0);
     put_lane(b->axis[0], lane, is_none ? none : k->normal);
     put_lane(b->axis[1], lane, is_none ? none : k->tangent[0]);
@@ -192,7 +192,7 @@ static void begin_lane(const kki_passing *p, kki_swarm_bundle *b, int lane) {
             begin_point(&NOTHING, lane, to, end);
             continue;
         }
-        kki_contact *c = &p->s->contact[first + i];
+        kki_contact *c = &p->s->contacts.list[first + i];
         start from;
         start_of(p, b, k, c, lane, &from);
         begin_point(&from, lane, to, end);
@@ -213,7 +213,7 @@ static int is_central(kk_vec3 arm, double along, kk_vec3 n, kk_vec3 point) {
 static int begin_ball_lane(const kki_passing *p, kki_swarm_bundle *b, kki_swarm_ball *to, int lane) {
     kki_swarm *w = &p->s->loose.swarm;
     const kk_vec3 none = kk_vec3_make(0, 0, 0);
-    kki_contact *k = b->contact[lane] < 0 ? NULL : &p->s->contact[b->contact[lane]];
+    kki_contact *k = b->contact[lane] < 0 ? NULL : &p->s->contacts.list[b->contact[lane]];
     const kk_vec3 n = k ? k->normal : none;
     for (int side = 0; side < 2; side++) { // first, for most points of cubes are on no such line
         const kk_vec3 arm = k ? arm_of(&p->s->loose, b->at[side][lane], k->point) : none;

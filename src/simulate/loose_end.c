@@ -16,7 +16,7 @@ static void finish_contact(const kki_passing *p, kki_contact *k, double friction
     k->impulse = impulse;
     k->friction = friction;
     k->velocity = velocity;
-    if (!p->s->has_plain_contacts) {
+    if (!p->s->traits.has_plain_contacts) {
         k->moment = k->kept_moment = kk_vec3_make(0, 0, 0);
     }
 }
@@ -25,7 +25,7 @@ static void finish_lane(const kki_passing *p, const kki_swarm_bundle *b, int lan
     const kki_loose *x = &p->s->loose;
     const kk_vec3 n = get_lane(b->axis[0], lane), t1 = get_lane(b->axis[1], lane), t2 = get_lane(b->axis[2], lane);
     for (int i = 0; i < b->count[lane]; i++) {
-        kki_contact *k = &p->s->contact[b->contact[lane] + i];
+        kki_contact *k = &p->s->contacts.list[b->contact[lane] + i];
         const kk_vec3 l = get_lane(x->swarm.point[b->first + i].total, lane);
         finish_contact(p, k, b->friction[lane],
                        kk_vec3_add(kk_vec3_scale(n, l.x), kk_vec3_add(kk_vec3_scale(t1, l.y), kk_vec3_scale(t2, l.z))),
@@ -35,7 +35,7 @@ static void finish_lane(const kki_passing *p, const kki_swarm_bundle *b, int lan
 
 static void finish_ball_lane(const kki_passing *p, const kki_swarm_bundle *b, const kki_swarm_ball *from, int lane) {
     if (b->count[lane] > 0) {
-        kki_contact *k = &p->s->contact[b->contact[lane]];
+        kki_contact *k = &p->s->contacts.list[b->contact[lane]];
         const kk_vec3 v = get_lane(p->s->loose.swarm.end[b->first].u, lane);
         finish_contact(
             p, k, from->friction[lane], get_lane(from->total, lane),
@@ -119,17 +119,17 @@ void kki_loose_finish_bodies(void *context, int first, int end) {
         const kk_vec3 u = kki_vec_at(v), w = kki_vec_at(v + 4);
         const kk_vec3 linear = kk_mat3_tmul_vec(R, kk_vec3_sub(u, u0)),
                       angular = kk_mat3_tmul_vec(R, kk_vec3_sub(w, w0));
-        if (s->is_crowd) {
-            s->kinetic[node] = kinetic_of(&x->own[node], s->v + dof, angular, linear);
-            put_sum(s->v + dof, angular, linear, s->v_kicked + dof);
-            memcpy(s->drift + dof, s->v_kicked + dof, 6 * sizeof *s->drift);
+        if (s->traits.has_only_free_bodies) {
+            s->crowd.kinetic[node] = kinetic_of(&x->own[node], s->motion.v + dof, angular, linear);
+            put_sum(s->motion.v + dof, angular, linear, s->motion.v_after + dof);
+            memcpy(s->motion.v_drift + dof, s->motion.v_after + dof, 6 * sizeof *s->motion.v_drift);
         } else {
-            memcpy(s->y_end + dof, s->y + dof, 6 * sizeof *s->y);
-            add_scaled(&x->own[node], angular, linear, s->y_end + dof);
-            memcpy(s->y_drift + dof, s->y_end + dof, 6 * sizeof *s->y);
+            memcpy(s->kick.y_end + dof, s->kick.y + dof, 6 * sizeof *s->kick.y);
+            add_scaled(&x->own[node], angular, linear, s->kick.y_end + dof);
+            memcpy(s->kick.y_drift + dof, s->kick.y_end + dof, 6 * sizeof *s->kick.y);
         }
         const kk_force f = kk_force_make(kk_vec3_scale(N, 1 / s->h), kk_vec3_scale(F, 1 / s->h));
-        s->outside[node] = s->no_pushes ? f : kk_force_add(s->outside[node], f);
+        s->readout.outside[node] = s->forces.no_pushes ? f : kk_force_add(s->readout.outside[node], f);
         x->work[i] = 0.5 * (kk_vec3_dot(F, kk_vec3_add(u, u0)) + kk_vec3_dot(N, kk_vec3_add(w, w0)));
     }
 }
@@ -144,10 +144,10 @@ void kki_loose_drift_bodies(void *context, int first, int end) {
         const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
         const double *v = x->swarm.velocity + KKI_SWARM_BODY * (size_t)i;
         const kk_vec3 linear = kk_mat3_tmul_vec(R, kki_vec_at(v)), angular = kk_mat3_tmul_vec(R, kki_vec_at(v + 4));
-        if (s->is_crowd) {
-            put_sum(s->drift + dof, angular, linear, s->drift + dof);
+        if (s->traits.has_only_free_bodies) {
+            put_sum(s->motion.v_drift + dof, angular, linear, s->motion.v_drift + dof);
         } else {
-            add_scaled(&x->own[node], angular, linear, s->y_drift + dof);
+            add_scaled(&x->own[node], angular, linear, s->kick.y_drift + dof);
         }
     }
 }
@@ -197,8 +197,8 @@ static void report(const kk_model *m, kk_simulator *s, const summary *p) {
     const int worst = worst_contact(&s->loose, p->residual);
     if (residual > r->residual && worst >= 0) {
         r->residual = residual;
-        r->worst_body[0] = m->shape[s->contact[worst].shape[0]].body;
-        r->worst_body[1] = m->shape[s->contact[worst].shape[1]].body;
+        r->worst_body[0] = m->shape[s->contacts.list[worst].shape[0]].body;
+        r->worst_body[1] = m->shape[s->contacts.list[worst].shape[1]].body;
     }
     r->penetration = p->overlap > r->penetration ? p->overlap : r->penetration;
     r->cone = p->cone > r->cone ? p->cone : r->cone;
@@ -212,11 +212,12 @@ static void report(const kk_model *m, kk_simulator *s, const summary *p) {
 }
 
 static kk_status refuse(const kk_model *m, const kk_simulator *s, kk_error *error) {
-    const kki_contact *k = &s->contact[0];
-    for (int i = 0; i < s->ncontact; i++) {
-        const double sum = s->contact[i].velocity.x + s->contact[i].velocity.y + s->contact[i].velocity.z;
+    const kki_contact *k = &s->contacts.list[0];
+    for (int i = 0; i < s->contacts.count; i++) {
+        const double sum =
+            s->contacts.list[i].velocity.x + s->contacts.list[i].velocity.y + s->contacts.list[i].velocity.z;
         if (kki_loose_has_contact(s, i) && sum - sum != 0) {
-            k = &s->contact[i];
+            k = &s->contacts.list[i];
             break;
         }
     }

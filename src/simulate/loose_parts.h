@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) void kki_fetch_contacts(const kki_p
     const kki_loose *x = &p->s->loose;
     for (int lane = 0; lane < KKI_SWARM_LANES && bundle < x->swarm.count; lane++) {
         const int first = x->swarm.bundle[bundle].contact[lane];
-        const char *at = (const char *)&p->s->contact[first < 0 ? 0 : first];
+        const char *at = (const char *)&p->s->contacts.list[first < 0 ? 0 : first];
         kki_fetch(at, to);
     }
 }

@@ -25,7 +25,7 @@ static int tree_of(const kk_model *m, int node) {
 static int face_end(const kk_simulator *s, const kki_touching *t, int first) {
     const int end = t->contact + t->count, most = first + KKI_SWARM_POINTS < end ? first + KKI_SWARM_POINTS : end;
     int next = t->manifolds == 1 ? most : first + 1;
-    while (next < most && same(s->contact[next].normal, s->contact[first].normal)) {
+    while (next < most && same(s->contacts.list[next].normal, s->contacts.list[first].normal)) {
         next++;
     }
     return next;
@@ -82,8 +82,8 @@ static void list_face(const kk_model *m, kk_simulator *s, const kki_touching *c,
 static void list_faces(const kk_model *m, kk_simulator *s) {
     asked last = {-1, 0};
     forget_sets(m, &s->loose);
-    for (int i = 0; i < s->ntouching; i++) {
-        const kki_touching *t = &s->touching[i];
+    for (int i = 0; i < s->contacts.ntouching; i++) {
+        const kki_touching *t = &s->contacts.touching[i];
         for (int k = t->contact, end = 0; k < t->contact + t->count; k = end) {
             end = face_end(s, t, k);
             list_face(m, s, t, k, end, &last);
@@ -333,7 +333,7 @@ static int number_points(kki_swarm *w, int workers) {
 static void make_bundles(kk_simulator *s) {
     kki_loose *x = &s->loose;
     int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1];
-    memset(x->is_taken, 0, (size_t)s->ncontact);
+    memset(x->is_taken, 0, (size_t)s->contacts.count);
     x->npoint = x->swarm.count = 0;
     sort_by_chunk(x);
     for (int k = 0; k < x->swarm.nbatch; k++) {
@@ -346,7 +346,7 @@ static void make_bundles(kk_simulator *s) {
     }
     kki_room_ask(x->swarm.count, x->bundle_room, &s->lacking.room.swarm_bundles);
     if (x->swarm.count <= x->bundle_room) {
-        kki_room_ask(number_points(&x->swarm, s->nworker), x->block_room, &s->lacking.room.swarm_blocks);
+        kki_room_ask(number_points(&x->swarm, s->workers.count), x->block_room, &s->lacking.room.swarm_blocks);
     }
 }
 
@@ -358,7 +358,7 @@ void kki_loose_choose(const kk_model *m, kk_simulator *s) {
         return;
     }
     x->nface = x->npoint = x->islands = x->largest = 0;
-    if (x->room == 0 || s->options.budget <= 0 || s->paper || m->ntendon > 0 || s->ncontact == 0) {
+    if (x->room == 0 || s->options.budget <= 0 || s->paper || m->ntendon > 0 || s->contacts.count == 0) {
         return;
     }
     list_faces(m, s);

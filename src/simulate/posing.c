@@ -10,8 +10,8 @@ static const double GIVES = 1e-7, GIVES_MORE = 30, MOST_GIVEN = 1e-2, GIVEN_ANYW
 /// All rigid contacts of the island give way; those that do already, more.
 static void soften(kk_simulator *s, kki_island *I) {
     for (int i = 0; i < I->nconstraint; i++) {
-        kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        double own[6], *const r = &s->compliance[c->row];
+        kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
+        double own[6], *const r = &s->solution.compliance[c->row];
         if (c->kind != KKI_ON_CONTACT || (!c->gives && *r != 0)) {
             continue;
         }
@@ -26,10 +26,10 @@ static void soften(kk_simulator *s, kki_island *I) {
 static double given(const kk_simulator *s, const kki_island *I) {
     double most = 0, stopped = 0;
     for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        const double speed = c->gives ? s->compliance[c->row] * s->lambda[c->row] : 0;
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
+        const double speed = c->gives ? s->solution.compliance[c->row] * s->solution.lambda[c->row] : 0;
         most = speed > most ? speed : most;
-        stopped = c->kind == KKI_ON_CONTACT && -s->g[c->row] > stopped ? -s->g[c->row] : stopped;
+        stopped = c->kind == KKI_ON_CONTACT && -s->solution.g[c->row] > stopped ? -s->solution.g[c->row] : stopped;
     }
     return most <= GIVEN_ANYWAY || most <= MOST_GIVEN * stopped ? most : __builtin_inf();
 }
@@ -57,7 +57,7 @@ static void list_posings(const kk_model *m, const kk_simulator *s, const kki_isl
     has[STAYS_UP] = (int8_t)(is_exact && kki_island_comes_down(s, I));
     has[TURNS_NOT] = (int8_t)(is_exact && I->has_robot && kki_island_turns(m, s, I)); // joints lock, nothing else does
     for (int k = GIVES_WAY; k <= GIVES_MOST; k++) {
-        has[k] = (int8_t)(is_exact && s->may_yield && !I->is_wide);
+        has[k] = (int8_t)(is_exact && s->retry.may_yield && !I->is_wide);
     }
 }
 
@@ -69,8 +69,8 @@ static void pose_anew(const kk_model *m, kk_simulator *s, kki_island *I, posing 
         kki_island_turns_not(m, s, I);
     } else if (which >= GIVES_WAY) {
         soften(s, I);
-        problem->compliance = s->compliance + I->first_row;
-        memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
+        problem->compliance = s->solution.compliance + I->first_row;
+        memset(s->solution.lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->solution.lambda);
         problem->before = NULL;
     }
 }
@@ -79,7 +79,7 @@ kk_status kki_island_settle(const kk_model *m, kk_simulator *s, kki_island *I, k
     kki_certificate proof;
     kki_solver_stats stats = {0};
     kki_solver_options options = kki_island_solver_options(s, I);
-    double *lambda = s->lambda + I->first_row, *u = s->u + I->first_row;
+    double *lambda = s->solution.lambda + I->first_row, *u = s->solution.u + I->first_row;
     kki_problem posed = *problem;
     int8_t has[POSINGS];
     kk_status status = KK_OK;
@@ -99,7 +99,7 @@ kk_status kki_island_settle(const kk_model *m, kk_simulator *s, kki_island *I, k
         if (which >= GIVES_WAY && status == KK_OK && stats.solved) {
             const double speed = given(s, I);
             stats.solved = speed < __builtin_inf();
-            s->report.given = stats.solved && speed > s->report.given ? speed : s->report.given;
+            I->report->given = stats.solved && speed > I->report->given ? speed : I->report->given;
         }
     }
     problem->compliance = posed.compliance;
@@ -110,6 +110,6 @@ kk_status kki_island_settle(const kk_model *m, kk_simulator *s, kki_island *I, k
     if (!stats.solved && kki_is_exact(s)) {
         return kki_island_complain(m, s, I, proof.worst, KK_NOT_CONVERGED, proof.residual, error);
     }
-    s->report.cut_short |= !stats.solved;
+    I->report->cut_short |= !stats.solved;
     return KK_OK;
 }

@@ -21,7 +21,7 @@ static int same_motion(const kk_model *m, const kk_state *a, const kk_state *b) 
 static int same_state(const kk_model *m, const kk_simulator *s, const kk_state *a, const kk_state *b) {
     const kki_warm_list x = kki_state_list(a), y = kki_state_list(b);
     return same_motion(m, a, b) && kki_warm_same(&x, &y) &&
-           same(kki_state_warm_const(a), kki_state_warm_const(b), s->layout.size);
+           same(kki_state_warm_const(a), kki_state_warm_const(b), s->warm_start.layout.size);
 }
 
 static void keep(double *to, const double *from, int count) {
@@ -62,17 +62,19 @@ static void keep_input(const kk_model *m, kk_simulator *s, const kk_input *input
 }
 
 int kki_repeats(const kk_model *m, const kk_simulator *s, const kk_state *state, const kk_input *input) {
-    return s->still.is_known && !s->probe && same_input(m, s, input) && same_state(m, s, state, s->trial);
+    return s->still.is_known && !s->hooks.probe && same_input(m, s, input) && same_state(m, s, state, s->trial);
 }
 
 void kki_still_begin(const kk_model *m, kk_simulator *s, const kk_state *state) {
-    s->still.may_be = state != s->trial && !s->paper && !s->probe && same(s->q, kk_state_q_const(state), m->nq) &&
-                      same(s->v, kk_state_v_const(state), m->nv) && same(s->lag, kk_state_lag_const(state), m->nlag);
+    s->still.may_be = state != s->trial && !s->paper && !s->hooks.probe &&
+                      same(s->motion.q, kk_state_q_const(state), m->nq) &&
+                      same(s->motion.v, kk_state_v_const(state), m->nv) &&
+                      same(s->motion.activation, kk_state_lag_const(state), m->nlag);
     if (s->still.may_be) {
-        keep(kk_state_q(s->trial), s->q, m->nq);
-        keep(kk_state_v(s->trial), s->v, m->nv);
-        keep(kk_state_lag(s->trial), s->lag, m->nlag);
-        keep(kki_state_warm(s->trial), kki_state_warm_const(state), s->layout.size);
+        keep(kk_state_q(s->trial), s->motion.q, m->nq);
+        keep(kk_state_v(s->trial), s->motion.v, m->nv);
+        keep(kk_state_lag(s->trial), s->motion.activation, m->nlag);
+        keep(kki_state_warm(s->trial), kki_state_warm_const(state), s->warm_start.layout.size);
         kki_state_copy_list(s->trial, state); // kk_step has made room for it
     }
 }

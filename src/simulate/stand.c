@@ -37,7 +37,7 @@ static int find_centre(const kk_model *m, const kk_simulator *s, int from, int e
     *centre = kk_vec3_make(0, 0, 0);
     *holds = 0;
     for (int i = from; i < end; i++) {
-        const kki_contact *k = &s->contact[i];
+        const kki_contact *k = &s->contacts.list[i];
         const double n = kk_vec3_dot(k->kept, k->normal), rim = m->law[k->law].friction * n * (1 - 1e-6);
         if (n > 0) {
             *centre = kk_vec3_add(*centre, kk_vec3_scale(k->point, n));
@@ -66,7 +66,7 @@ static inline turning turning_of(const kk_model *m, const kk_simulator *s, int n
 static double share_of(const kk_simulator *s, int from, int end) {
     double share = 1;
     for (int i = from; i < end; i++) {
-        const kki_contact *k = &s->contact[i];
+        const kki_contact *k = &s->contacts.list[i];
         const double most = 4 * k->gap / s->h;
         if (k->swing > 0 && share * k->swing > most) {
             share = most > 0 ? most / k->swing : 0;
@@ -80,7 +80,7 @@ static void see_turning(kk_simulator *s, int from, int end, const turning *t, in
     int first = from;
     double fastest = 0;
     for (int i = from; i < end; i++) {
-        kki_contact *k = &s->contact[i];
+        kki_contact *k = &s->contacts.list[i];
         const kk_vec3 u = kk_vec3_add(t->velocity, kk_vec3_cross(t->spin, kk_vec3_sub(k->point, t->centre)));
         k->swing = kk_vec3_dot(u, k->normal);
         fastest = ABS(k->swing) > fastest ? ABS(k->swing) : fastest;
@@ -93,17 +93,17 @@ static void see_turning(kk_simulator *s, int from, int end, const turning *t, in
     }
     const double share = fastest > TURNING ? share_of(s, from, end) : 0;
     for (int i = from; i < end; i++) {
-        s->contact[i].velocity = kk_vec3_scale(s->contact[i].velocity, share);
-        s->contact[i].swing *= share;
+        s->contacts.list[i].velocity = kk_vec3_scale(s->contacts.list[i].velocity, share);
+        s->contacts.list[i].swing *= share;
     }
 }
 
 void kki_find_standing(const kk_model *m, kk_simulator *s) {
-    for (int from = 0, end = 0; from < s->ncontact; from = end) {
-        const kki_contact *k = &s->contact[from];
+    for (int from = 0, end = 0; from < s->contacts.count; from = end) {
+        const kki_contact *k = &s->contacts.list[from];
         kk_vec3 centre;
         int holds;
-        for (end = from + 1; end < s->ncontact && kki_same_nodes(k, &s->contact[end]); end++) {
+        for (end = from + 1; end < s->contacts.count && kki_same_nodes(k, &s->contacts.list[end]); end++) {
         }
         if (may_stand(m, s, k) && find_centre(m, s, from, end, &centre, &holds)) {
             turning t = turning_of(m, s, k->node[1], centre);

@@ -8,7 +8,7 @@
 /// Mobility and actuators of all tendons, when the simulator is made; and which of them are too stiff for explicit forces at the options' time step.
 void kki_tendons_fill(const kk_model *model, kk_simulator *s);
 void kki_tendons_choose(const kk_model *model, kk_simulator *s);
-/// Lengths and rates of the middle, springs and dampers; s->view holds poses and rates where there are spatial tendons.
+/// Lengths and rates of the middle, springs and dampers; s->readout.view holds poses and rates where there are spatial tendons.
 void kki_tendon_begin(const kk_model *model, kk_simulator *s);
 /// Behind the actuators: all forces that no row stands for.
 void kki_tendon_haul(const kk_model *model, kk_simulator *s);

@@ -30,7 +30,7 @@ static struct {
 
 /// How a step stands to the island's rows: in Y of all trees, in that of a basis, or tie by tie.
 static const double *y_row(const kk_simulator *s, const kki_island *I, int k) {
-    return s->Y + (size_t)k * (size_t)I->stride;
+    return I->scratch->Y + (size_t)k * (size_t)I->stride;
 }
 
 /// Bodies of an island that is solved densely: its trees where no constraint acts on more than two; else one.
@@ -43,9 +43,9 @@ static int list_trees(const kk_simulator *s, const kki_island *I, int32_t *first
         return 1;
     }
     for (int t = 0; t < I->ntree; t++) {
-        const int tree = s->tree_order[I->first_tree + t];
-        first[n++] = s->tree_local[tree];
-        first[n] = s->tree_local[tree] + m->tree_first_dof[tree + 1] - m->tree_first_dof[tree];
+        const int tree = s->islands.tree_order[I->first_tree + t];
+        first[n++] = s->islands.tree_local[tree];
+        first[n] = s->islands.tree_local[tree] + m->tree_first_dof[tree + 1] - m->tree_first_dof[tree];
     }
     return n;
 }
@@ -80,7 +80,7 @@ static int bodies_of(const kk_simulator *s, const kki_island *I, const kki_const
 }
 
 static const kki_constraint *constraint_at(const kk_simulator *s, const kki_island *I, int i) {
-    return &s->constraint[s->order[I->first_constraint + i]];
+    return &s->constraints.list[s->constraints.order[I->first_constraint + i]];
 }
 
 static corpus_tie tie_of(const kki_island *I, const kki_constraint *c) {
@@ -177,7 +177,7 @@ static void fill_free(const kk_simulator *s, const kki_island *I, corpus_problem
     if (!all) {
         return;
     }
-    kki_island_gather(s->model, s, I, s->y_free, all);
+    kki_island_gather(s->model, s, I, s->kick.y_free, all);
     if (!I->is_wide) {
         memcpy(to, all, (size_t)I->nv * sizeof *to);
     } else {
@@ -200,7 +200,7 @@ static bool from_island(const kk_simulator *s, const kki_island *I, const kki_pr
     const kki_solver_options o = options ? *options : kki_island_solver_options(s, I);
     const int most = I->has_robot ? KKI_ROBOT_ROWS : KKI_DENSE_ROWS;
     const bool matrix =
-        !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows && !(I->nrow > most && I->nrow > I->nv);
+        !I->is_wide && !I->is_narrow && I->nrow <= KKI_MOST_MATRIX_ROWS && !(I->nrow > most && I->nrow > I->nv);
     memcpy(p->block, problem->block, (size_t)I->nblock * sizeof *p->block);
     memcpy(p->g, problem->g, rows);
     memcpy(p->lambda, lambda, rows);
@@ -356,7 +356,7 @@ static void collect(const kk_simulator *s, const kki_island *I, const kki_proble
     my.all_handed += options != NULL;
     my.first_handed += options && my.is_fresh;
     my.is_fresh = !options;
-    const bool is_exact = s->options.budget == 0 && s->options.max_newton == 0 && !s->degrades && !s->paper;
+    const bool is_exact = s->options.budget == 0 && s->options.max_newton == 0 && !s->retry.degrades && !s->paper;
     const bool is_due = options || is_next_due();
     const bool is_small = I->nrow <= LARGE_ROWS || my.large++ % LARGE_EVERY == 0;
     if (is_exact && is_due && is_small && I->nrow > 0 && from_island(s, I, problem, options, lambda, &p)) {
@@ -375,7 +375,7 @@ kk_status __wrap_kk_step(const kk_model *model, kk_state *state, kk_simulator *s
 kk_status __wrap_kk_step(const kk_model *model, kk_state *state, kk_simulator *simulator, const kk_input *input,
                          kk_error *error) {
     if (simulator && my.records) {
-        simulator->capture = collect;
+        simulator->hooks.capture = collect;
     }
     return __real_kk_step(model, state, simulator, input, error);
 }

@@ -98,15 +98,15 @@ KK_TEST(a_repeated_step_is_the_computed_one) {
 // what stands still is cheaper among the islands of many bodies; what slides may have to stop inside a step, which only the dense solver looks for
 KK_TEST(ten_boxes_are_wide_only_while_they_rest) {
     stage s = column(TEN, 0), dense = column(TEN, 0);
-    dense.simulator->wide.width = 0;
+    dense.simulator->islands.padded_width = 0;
     KK_CHECK(stage_run(&s, 20, NULL) && stage_run(&dense, 20, NULL));
-    KK_CHECK(s.simulator->nisland == 1 && s.simulator->island[0].is_wide);
+    KK_CHECK(s.simulator->islands.count == 1 && s.simulator->islands.list[0].is_wide);
     KK_CHECK(all_zero(6 * TEN, kk_state_v(s.state)));
     kk_state_v(s.state)[6 * TEN - 3] = kk_state_v(dense.state)[6 * TEN - 3] = 0.0123; // the uppermost slides
     KK_CHECK(stage_run(&s, 1, NULL) && stage_run(&dense, 1, NULL));
-    KK_CHECK(s.simulator->nisland == 1 && !s.simulator->island[0].is_wide);
+    KK_CHECK(s.simulator->islands.count == 1 && !s.simulator->islands.list[0].is_wide);
     KK_CHECK(stage_run(&s, 20, NULL) && stage_run(&dense, 20, NULL));
-    KK_CHECK(s.simulator->island[0].is_wide && !dense.simulator->island[0].is_wide);
+    KK_CHECK(s.simulator->islands.list[0].is_wide && !dense.simulator->islands.list[0].is_wide);
     for (int i = 0; i < kk_model_nq(s.model); i++) {
         KK_CHECK_NEAR(kk_state_q(s.state)[i], kk_state_q(dense.state)[i], 1e-12);
     }

@@ -136,7 +136,7 @@ static void check_slabs(const kk_simulator *s) {
         faces += w->chunk[i].face_end - w->chunk[i].face;
         KK_CHECK(i + 1 < w->nchunk || faces == s->loose.nface);
     }
-    KK_CHECK(s->loose.npoint == s->ncontact);
+    KK_CHECK(s->loose.npoint == s->contacts.count);
 }
 
 KK_TEST(workers_share_a_large_island_slab_by_slab) {
@@ -183,11 +183,9 @@ KK_TEST(workers_have_places_for_the_points_of_a_batch) {
     KK_CHECK(hash[0] == hash[1] && hash[0] == hash[2]);
 }
 
-/// The scratch of one island, as kki_simulator_place_scratch gives it out.
-static void list_scratch(const kk_simulator *s, const void *scratch[9]) {
-    const void *const all[9] = {s->narrow.Q, s->verdict, s->held, s->waiting, s->stopping,
-                                s->A,        s->Y,       s->G,    s->local[0]};
-    memcpy(scratch, all, sizeof all);
+static void list_scratch(const kki_island_scratch *x, const void *list[9]) {
+    const void *const all[9] = {x->narrow.Q, x->verdict, x->held, x->waiting, x->stopping, x->A, x->Y, x->G, x->y_end};
+    memcpy(list, all, sizeof all);
 }
 
 // threads that solve islands at the same time must not meet in it
@@ -197,9 +195,9 @@ KK_TEST(workers_have_scratch_of_their_own) {
     stage s = crowd(0, 0, &options);
     const void *first[9], *other[9];
     KK_CHECK(stage_run(&s, 2, NULL));
-    list_scratch(s.simulator, first);
+    list_scratch(&s.simulator->workers.scratch[0], first);
     for (int k = 0; k < 2; k++) {
-        list_scratch(s.simulator->mate[k], other);
+        list_scratch(&s.simulator->workers.scratch[k + 1], other);
         for (int i = 0; i < 9; i++) {
             KK_CHECK(other[i] != first[i]);
         }
