@@ -41,14 +41,15 @@ typedef struct kk_measurement {
     const double *v;       ///< [count × velocities] NULL: not measured
     const double *tau;     ///< [count × velocities] forces of the actuators in the joints; NULL: not measured
     const double *control; ///< [count × controls] NULL: zero
-    const double *start_q; ///< [coordinates] where the robot is known to be at the first time; NULL: as measured, smoothed
+    const double
+        *start_q; ///< [coordinates] where the robot is known to be at the first time; NULL: as measured, smoothed
     const double *start_v; ///< [velocities] likewise
 } kk_measurement;
 
 /// Zero-initialised means: the defaults.
 typedef struct kk_identify_options {
-    double window;  ///< s, over which the regressor smooths; 0: 15 rows
-    int iterations; ///< of the search, at most; 0: 30
+    double window;   ///< s, over which the regressor smooths; 0: 15 rows
+    int iterations;  ///< of the search, at most; 0: 30
     double timestep; ///< s of the simulation; 0: the model's
 } kk_identify_options;
 

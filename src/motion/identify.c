@@ -141,7 +141,8 @@ static kk_status check_log(const kk_model *m, const kk_measurement *log, kk_erro
         return kki_error_set(error, KK_SIZE_MISMATCH,
                              "identify: the log has %d coordinates, %d velocities and %d controls; the model %d, %d "
                              "and %d",
-                             log->coordinates, log->velocities, log->controls, kk_model_nq(m), kk_model_nv(m), kk_model_nactuator(m));
+                             log->coordinates, log->velocities, log->controls, kk_model_nq(m), kk_model_nv(m),
+                             kk_model_nactuator(m));
     }
     if (log->count < CUBIC + 1 || kk_model_nv(m) > MOST_DOFS) {
         return kki_error_set(error, KK_INVALID_ARGUMENT,

@@ -20,9 +20,9 @@ typedef struct regressor {
     kki_identifier id;
     kk_data *data;
     double *q, *v, *a, *tau, *passive, *Y;
-    double *control; ///< [actuators] smoothed
-    double *column;  ///< [count × nv] what the parameters' units do
-    double *rest;   ///< [nv] what everything else does: forces minus motion
+    double *control;          ///< [actuators] smoothed
+    double *column;           ///< [count × nv] what the parameters' units do
+    double *rest;             ///< [nv] what everything else does: forces minus motion
     double *fastest, *spread; ///< [nv] largest speed; squares of what is left
     double N[KKI_PARAMETERS * KKI_PARAMETERS], y[KKI_PARAMETERS], yy;
     int rows;
@@ -146,8 +146,9 @@ static void put_rest(regressor *r, int by_laws) {
     for (int i = 0; i < r->id.count; i++) {
         const kk_parameter *p = &r->id.parameter[i];
         const int id = r->id.id[i];
-        const kk_dof_def d = p->type == KK_PARAMETER_MASS || p->type == KK_PARAMETER_GAIN ? (kk_dof_def){0}
-                                                                                         : kk_model_dof(r->id.model, id);
+        const kk_dof_def d = p->type == KK_PARAMETER_MASS || p->type == KK_PARAMETER_GAIN
+                                 ? (kk_dof_def){0}
+                                 : kk_model_dof(r->id.model, id);
         const double own = p->type == KK_PARAMETER_MASS        ? kk_model_body_inertia(r->id.model, id).mass
                            : p->type == KK_PARAMETER_GAIN      ? by_laws * kk_model_actuator(r->id.model, id).gain
                            : p->type == KK_PARAMETER_DAMPING   ? d.damping

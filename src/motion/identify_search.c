@@ -19,12 +19,12 @@ static const double FLAT = 1e-5;    ///< of the cost, that a round gains: there 
 typedef struct search {
     kki_identifier id;
     kk_spec *spec;
-    int width;                   ///< measured numbers of a row: nv of q, and of v and tau where they are there
-    size_t numbers;              ///< of all rows
-    double *left, *other, *J;    ///< [numbers], [numbers], [count × numbers]
-    double *sigma, *span;        ///< [width]
-    double *control, *q, *v;     ///< of a step; of the first row
-    kk_parameter *trial;         ///< [count]
+    int width;                ///< measured numbers of a row: nv of q, and of v and tau where they are there
+    size_t numbers;           ///< of all rows
+    double *left, *other, *J; ///< [numbers], [numbers], [count × numbers]
+    double *sigma, *span;     ///< [width]
+    double *control, *q, *v;  ///< of a step; of the first row
+    kk_parameter *trial;      ///< [count]
     int simulations;
     void *block;
     size_t size;
@@ -88,8 +88,7 @@ static void take_control(search *s, int row, double time) {
 /// Steps from a row to the next. The last step ends at the row to rounding.
 static kk_status advance(search *s, candidate *c, int row, kk_error *error) {
     const kk_measurement *log = s->id.log;
-    const double dt =
-        s->id.options.timestep > 0 ? s->id.options.timestep : kk_model_options(c->model).timestep;
+    const double dt = s->id.options.timestep > 0 ? s->id.options.timestep : kk_model_options(c->model).timestep;
     const double span = log->time[row + 1] - log->time[row];
     const int steps = (int)(span / dt + 0.5);
     kk_status status = KK_OK;
@@ -153,7 +152,8 @@ static void find_spans(search *s) {
     const kk_measurement *log = s->id.log;
     const int nv = log->velocities;
     for (int i = 0; i < log->count; i++) {
-        kk_difference(s->id.model, log->q, log->q + (size_t)i * (size_t)log->coordinates, s->other + (size_t)i * (size_t)nv);
+        kk_difference(s->id.model, log->q, log->q + (size_t)i * (size_t)log->coordinates,
+                      s->other + (size_t)i * (size_t)nv);
     }
     find_span(s->other, log->count, nv, s->span);
     if (log->v) {
@@ -250,8 +250,7 @@ static double take_step(search *s, const kk_parameter *at, const double *step) {
         const int is_scaled = at[i].type == KK_PARAMETER_MASS || at[i].type == KK_PARAMETER_GAIN;
         const double least = is_scaled ? 0.1 * at[i].value : 0, to = at[i].value + step[i];
         s->trial[i].value = to > least ? to : least;
-        const double share =
-            __builtin_fabs(s->trial[i].value - at[i].value) / scale_of(s, i, at[i].value);
+        const double share = __builtin_fabs(s->trial[i].value - at[i].value) / scale_of(s, i, at[i].value);
         most = share > most ? share : most;
     }
     return most;

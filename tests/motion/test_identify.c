@@ -12,10 +12,10 @@ enum { ROWS = 800, EVERY = 5, HIDDEN = 8 };
 
 /// Eight numbers of TITAN-VIII's left fore leg, and what is hidden behind them.
 static const kk_parameter hidden[HIDDEN] = {
-    {KK_PARAMETER_MASS, "left_fore_thigh", 0, 1.25, 0},  {KK_PARAMETER_MASS, "left_fore_shin", 0, 0.31, 0},
-    {KK_PARAMETER_FRICTION, "left_fore_j2", 0, 0.6, 0},  {KK_PARAMETER_FRICTION, "left_fore_j3", 0, 0.35, 0},
-    {KK_PARAMETER_DAMPING, "left_fore_j2", 0, 0.9, 0},   {KK_PARAMETER_DAMPING, "left_fore_j3", 0, 0.5, 0},
-    {KK_PARAMETER_GAIN, "left_fore_j2", 0, 130, 0},      {KK_PARAMETER_GAIN, "left_fore_j3", 0, 70, 0},
+    {KK_PARAMETER_MASS, "left_fore_thigh", 0, 1.25, 0}, {KK_PARAMETER_MASS, "left_fore_shin", 0, 0.31, 0},
+    {KK_PARAMETER_FRICTION, "left_fore_j2", 0, 0.6, 0}, {KK_PARAMETER_FRICTION, "left_fore_j3", 0, 0.35, 0},
+    {KK_PARAMETER_DAMPING, "left_fore_j2", 0, 0.9, 0},  {KK_PARAMETER_DAMPING, "left_fore_j3", 0, 0.5, 0},
+    {KK_PARAMETER_GAIN, "left_fore_j2", 0, 130, 0},     {KK_PARAMETER_GAIN, "left_fore_j3", 0, 70, 0},
 };
 
 /// TITAN-VIII hung up by its body, its drives soft position servos; NULL after a failure.
@@ -70,7 +70,9 @@ static void take_log(log_of *log, double noise) {
     KK_CHECK_EQ_INT(kk_simulator_create(model, NULL, NULL, &simulator, NULL), KK_OK);
     double step[32];
     const int nq = kk_model_nq(model), nv = kk_model_nv(model), nu = kk_model_nactuator(model);
-    *log = (log_of){.q = doubles((size_t)(ROWS * nq)), .v = doubles((size_t)(ROWS * nv)), .tau = doubles((size_t)(ROWS * nv)),
+    *log = (log_of){.q = doubles((size_t)(ROWS * nq)),
+                    .v = doubles((size_t)(ROWS * nv)),
+                    .tau = doubles((size_t)(ROWS * nv)),
                     .control = doubles((size_t)(ROWS * nu))};
     log->m = (kk_measurement){.count = ROWS,
                               .coordinates = nq,

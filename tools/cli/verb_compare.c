@@ -115,9 +115,8 @@ static int read_table(comparison *x, int which) {
 static void add_pair(comparison *x, const char *name) {
     const int a = kk_table_find_column(x->table[0], name), b = kk_table_find_column(x->table[1], name);
     x->pair = cli_reallocate(x->pair, (size_t)x->count + 1, sizeof *x->pair);
-    x->pair[x->count++] = (compared){.name = kk_table_column_name(x->table[0], a),
-                                     .unit = kk_table_column_unit(x->table[0], a),
-                                     .column = {a, b}};
+    x->pair[x->count++] = (compared){
+        .name = kk_table_column_name(x->table[0], a), .unit = kk_table_column_unit(x->table[0], a), .column = {a, b}};
 }
 
 /// A column that was asked for is in both.
@@ -228,15 +227,15 @@ static bool all_pass(const comparison *x) {
 
 static void print_table(const comparison *x, cli_text *out) {
     const cli *c = x->c;
-    text_format(out, "  clocks        the second is %.4g s %s\n\n", fabs(x->shift),
-                x->shift < 0 ? "ahead" : "behind");
-    text_format(out, "%s  %-32s %11s %7s %11s %11s %9s %11s %10s%s\n", cli_style(c, CLI_BOLD), "column", "rms",
-                "share", "mean", "peak", "at / s", "correlation", "own shift", cli_style(c, CLI_PLAIN));
+    text_format(out, "  clocks        the second is %.4g s %s\n\n", fabs(x->shift), x->shift < 0 ? "ahead" : "behind");
+    text_format(out, "%s  %-32s %11s %7s %11s %11s %9s %11s %10s%s\n", cli_style(c, CLI_BOLD), "column", "rms", "share",
+                "mean", "peak", "at / s", "correlation", "own shift", cli_style(c, CLI_PLAIN));
     for (int k = 0; k < x->count; k++) {
         const compared *p = &x->pair[k];
         const kk_likeness *l = &p->likeness;
-        text_format(out, "%s  %-32s %11.4g %6.2f%% %11.3g %11.4g %9.3f %11.5f", passes(x, p) ? "" : cli_style(c, CLI_RED),
-                    p->name, l->rms, 100 * share_of(p), l->mean, l->peak, l->peak_time, l->correlation);
+        text_format(out, "%s  %-32s %11.4g %6.2f%% %11.3g %11.4g %9.3f %11.5f",
+                    passes(x, p) ? "" : cli_style(c, CLI_RED), p->name, l->rms, 100 * share_of(p), l->mean, l->peak,
+                    l->peak_time, l->correlation);
         if (isnan(p->shift)) {
             text_format(out, " %10s", "–");
         } else {
@@ -395,7 +394,8 @@ static const char *const details[] = {
 
 static const cli_term examples[] = {
     {"karakuri compare sim.csv robot.csv --report overlay.html", "figures, and a page with every column overlaid"},
-    {"karakuri compare sim.csv robot.csv --column knee.q --column knee.tau --limit 0.05", "fails above 5 % of the span"},
+    {"karakuri compare sim.csv robot.csv --column knee.q --column knee.tau --limit 0.05",
+     "fails above 5 % of the span"},
     {NULL, NULL},
 };
 

@@ -297,10 +297,11 @@ static int tell(const job *j) {
                 cli_style(j->c, CLI_PLAIN));
     for (int i = 0; i < j->count; i++) {
         const kk_parameter *p = &j->parameter[i];
-        text_format(&out, "  %-9s %-30s %12.5g %12.5g %12.2g\n", kk_parameter_type_name(p->type), p->name,
-                    j->before[i], p->value, p->deviation);
+        text_format(&out, "  %-9s %-30s %12.5g %12.5g %12.2g\n", kk_parameter_type_name(p->type), p->name, j->before[i],
+                    p->value, p->deviation);
     }
-    text_format(&out, "\n  left          %.2f %% of what the numbers go through, in the mean\n", 100 * j->found.residual);
+    text_format(&out, "\n  left          %.2f %% of what the numbers go through, in the mean\n",
+                100 * j->found.residual);
     if (j->found.simulations) {
         text_format(&out, "  search        %d rounds, %d simulations\n", j->found.iterations, j->found.simulations);
     }
@@ -343,7 +344,8 @@ static const char *const details[] = {
     "The regressor solves the equations of motion for the parameters, in which they are linear, with velocities and "
     "accelerations smoothed from the log. The search then simulates the robot under the log's controls and changes the "
     "parameters until the simulation runs as the log did.",
-    "Controls are read from ACTUATOR.u, of the step that ends at the row. What moves in the log may touch nothing: hang "
+    "Controls are read from ACTUATOR.u, of the step that ends at the row. What moves in the log may touch nothing: "
+    "hang "
     "a legged robot up, with --base fixed.",
     NULL,
 };

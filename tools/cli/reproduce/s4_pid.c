@@ -53,7 +53,8 @@ static double damper_factor(titan *t) {
 /// τ_max. The integral holds the middle, so half the range comes and goes, and a load that comes at once stretches a spring twice as far as it does
 /// at rest: 2 · (τ_max − τ_min)/2 / kp.
 static void spring_gives(titan *t, const kk_crawl *c, const kk_sequence *gait, double *give) {
-    static const double lean[5][2] = {{0, 0}, {TITAN_FRICTION, 0}, {-TITAN_FRICTION, 0}, {0, TITAN_FRICTION}, {0, -TITAN_FRICTION}};
+    static const double lean[5][2] = {
+        {0, 0}, {TITAN_FRICTION, 0}, {-TITAN_FRICTION, 0}, {0, TITAN_FRICTION}, {0, -TITAN_FRICTION}};
     double low[LEG_JOINTS] = {0}, high[LEG_JOINTS] = {0};
     double *tau = cli_allocate((size_t)kk_model_nv(t->r.m.model), sizeof *tau);
     for (int way = 0; way < 5; way++) {

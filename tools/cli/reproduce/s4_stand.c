@@ -167,7 +167,7 @@ static void explain_feedback(titan *t) {
     double about_joint;
     const double about_centers = moments_about_centers(t, 0, &about_joint);
     study_near(t->r.s, "t1 + t2 of the knee, each about its own body's center of mass, as ODE tells them", "4 N m",
-                      about_centers, "N m", TITAN_KNEE * 0.0775, 1e-6);
+               about_centers, "N m", TITAN_KNEE * 0.0775, 1e-6);
     study_at_most(t->r.s, "the same two moments about the joint", "expected to be zero", about_joint, "N m", 1e-9);
     study_note(t->r.s,
                "The 4 N m are no fault of ODE: dJointGetFeedback gives t1 and t2 about each body's center of mass, and "
@@ -214,8 +214,8 @@ static void run_stand(study *s) {
                           force, "N", 1e-9);
             study_at_most(s, "horizontal force of a knee", "zero", across, "N", 1e-9);
             study_at_most(s, "moment of a knee", "zero in one reading, 4 N m in the other", moment, "N m", 1e-9);
-            study_at_most(s, "action and reaction in the knee, force and moment, from above", "forces cancel, moments do not",
-                          reaction, "N, N m", 1e-12);
+            study_at_most(s, "action and reaction in the knee, force and moment, from above",
+                          "forces cancel, moments do not", reaction, "N, N m", 1e-12);
             study_at_most(s, "and from below, with the floor's force", "", below, "N, N m", 1e-11);
             explain_feedback(&t);
             compare_torques(&t);

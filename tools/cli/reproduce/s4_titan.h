@@ -5,7 +5,7 @@
 #include "runner.h"
 
 enum { LEGS = 4, LEG_JOINTS = 4, MOTORS = LEGS * LEG_JOINTS };
-enum { GAIT_ROWS = 480 }; ///< targets of a period, every 10 ms
+enum { GAIT_ROWS = 480 };  ///< targets of a period, every 10 ms
 #define TITAN_FRICTION 0.5 ///< of the model's feet
 #define TITAN_WEIGHT (22 * 9.81)
 #define TITAN_KNEE ((22.0 - 2.0) / 4 * 9.81) ///< N, upright, on a knee
