@@ -266,7 +266,7 @@ static kk_status check_time(const kk_analysis *x, double time, kk_error *error) 
 
 kk_status kk_analysis_add(kk_analysis *analysis, double time, const double *q, const double *v, const double *a,
                           kk_analysis_frame *frame, kk_error *error) {
-    if (kki_is_missing(analysis, q, v, a, frame)) {
+    if (kki_is_missing(analysis, q, v, a)) {
         return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
     }
     const kk_status status = check_time(analysis, time, error);

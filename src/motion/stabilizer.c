@@ -237,7 +237,7 @@ static kk_status find_posture(kk_stabilizer *s, const kk_walk_frame *plan, doubl
 
 kk_status kk_stabilizer_step(kk_stabilizer *s, double time, const kk_stabilizer_input *input, double *q, double *v,
                              kk_stabilizer_output *output) {
-    if (kki_is_missing(s, input, q, v, output)) {
+    if (kki_is_missing(s, input, q, v)) {
         return KK_INVALID_ARGUMENT;
     }
     const kk_walk_frame plan = kk_walk_frame_at(s->walk, (int)kk_round(time / s->walk->options.timestep));

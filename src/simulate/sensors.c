@@ -237,13 +237,13 @@ static void read_subtree(const source *x, const kki_model_sensor *k, double *out
         }
     }
     const double inverse = mass > 0 ? 1 / mass : 0;
-    const kk_vec3 centre = kk_vec3_scale(moment, inverse);
+    const kk_vec3 center = kk_vec3_scale(moment, inverse);
     if (k->type == KK_SENSOR_CENTRE_OF_MASS) {
-        put(out, centre);
+        put(out, center);
     } else if (k->type == KK_SENSOR_CENTRE_OF_MASS_VELOCITY) {
         put(out, kk_vec3_scale(momentum, inverse));
     } else {
-        put(out, kk_vec3_sub(L, kk_vec3_cross(centre, momentum)));
+        put(out, kk_vec3_sub(L, kk_vec3_cross(center, momentum)));
     }
 }
 

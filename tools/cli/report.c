@@ -35,7 +35,7 @@ static const char *error_style(const cli *c, cli_style_kind kind) {
 
 /// How many bytes at the start of a text are one of our own styles.
 static size_t style_length(const char *text) {
-    for (int i = 0; i < CLI_STYLE_COUNT; i++) {
+    for (cli_style_kind i = CLI_PLAIN; i < CLI_STYLE_COUNT; i++) {
         const size_t length = strlen(sequence(i));
         if (strncmp(text, sequence(i), length) == 0) {
             return length;
