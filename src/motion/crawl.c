@@ -2,10 +2,11 @@
 ///
 /// G. Endo, K. Arikawa, S. Hirose 2010, 4.2: in the body's frame a foot goes straight back by the stride while it bears and forward on a
 /// cycloid while it does not; the left fore foot swings first. The postures differ in where the feet are: A has them below the
-/// knees (thighs level, shins upright), B farther out, C farther in, D apart fore and aft. The paper shows B-D in a picture only.
+/// knees (thighs level, shins upright), B farther out, C farther in, D farther out and apart fore and aft. The paper shows B-D in a picture only.
 #include <karakuri/walk.h>
 
 #include "base/error.h"
+#include "base/missing.h"
 #include "motion/ik.h"
 
 static double phase_of(const kk_crawl *c, int leg, double time) {
@@ -36,7 +37,7 @@ double kk_crawl_speed(const kk_crawl *crawl) {
 
 kk_crawl kk_crawl_titan8(char posture) {
     // toe frames: 0.213 m below the thighs' axes, the ball under them makes it 0.243 m
-    static const double side[4] = {0.33, 0.38, 0.28, 0.31}, apart[4] = {0, 0, 0, 0.08};
+    static const double side[4] = {0.33, 0.44, 0.26, 0.42}, apart[4] = {0, 0, 0, 0.08};
     const int k = posture >= 'A' && posture <= 'D' ? posture - 'A' : 0;
     kk_crawl c = {.stride = 0.18, .lift = 0.05, .duty = 0.75, .period = 4.8};
     for (int i = 0; i < 4; i++) {
@@ -56,6 +57,9 @@ static void level(const kk_model *m, int toe, double *q) {
 
 kk_status kk_crawl_pose(const kk_model *model, kk_ik *ik, const kk_crawl *crawl, const int *toe, double time, double *q,
                         kk_error *error) {
+    if (kki_is_missing(model)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     unsigned char fixed[MAX_DOFS] = {0};
     const kk_joint_info base = kk_model_joint(model, 1);
     if (kk_model_nv(model) > MAX_DOFS || base.nv != 6) {

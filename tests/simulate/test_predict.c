@@ -20,7 +20,7 @@ static stage double_pendulum(void) {
 
 /// Largest acceleration that the next step would go on with.
 static double largest_remembered(const stage *s) {
-    const double *a = s->simulator->warm + s->simulator->layout.first_change;
+    const double *a = s->simulator->warm_start.value + s->simulator->warm_start.layout.first_change;
     double most = 0;
     for (int k = 0; k < KKI_WARM_CHANGES * kk_model_nv(s->model); k++) {
         most = fmax(most, fabs(a[k]));
@@ -28,18 +28,18 @@ static double largest_remembered(const stage *s) {
     return most;
 }
 
-// A step that is cut where something meets may leave a part of a microsecond. What velocities were corrected by in it is a trace; as an acceleration it is without
+// A step that is cut where something meets may leave a substep of a microsecond. What velocities were corrected by in it is a trace; as an acceleration it is without
 // measure, and extrapolated over the step behind it, it made Coriolis forces of 1e12 J.
-KK_TEST(accelerations_of_short_parts_are_not_extrapolated) {
+KK_TEST(accelerations_of_short_substeps_are_not_extrapolated) {
     stage s = double_pendulum();
     kk_simulator *simulator = s.simulator;
     KK_CHECK(stage_run(&s, 5, NULL));
     const double before = largest_remembered(&s);
     KK_CHECK(before > 1 && before < 100);
     simulator->h = 1e-4 * simulator->options.timestep;
-    simulator->is_predicted = 1;
+    simulator->motion.is_predicted = 1;
     for (int k = 0; k < kk_model_nv(s.model); k++) {
-        simulator->acceleration[k] = 0.1 / simulator->h;
+        simulator->motion.acceleration[k] = 0.1 / simulator->h;
     }
     kki_remember_acceleration(s.model, simulator);
     KK_CHECK_BITS(largest_remembered(&s), before);
