@@ -83,6 +83,16 @@ static void set_start(const kk_model *m, kk_state *s) {
     settle_lags(m, NULL, 0, kk_state_lag(s));
 }
 
+void kki_state_begin(const kk_model *model, kk_state *state) {
+    state->model_hash = model->hash;
+    set_start(model, state);
+}
+
+void kki_state_take_motion(kk_state *to, const kk_state *from) {
+    const size_t count = 1 + (size_t)from->nq + (size_t)from->nv + (size_t)from->nlag;
+    memcpy(to->number, from->number, count * sizeof *to->number);
+}
+
 kk_status kk_state_create(const kk_model *model, const kk_allocator *allocator, kk_state **state) {
     if (!model || !state) {
         return KK_INVALID_ARGUMENT;

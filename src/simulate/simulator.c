@@ -212,7 +212,7 @@ static kki_room first_room(const kk_model *m, const kk_simulator *s) {
 
 void kki_simulator_count_room(const kk_model *m, kk_simulator *s) {
     const kki_room *room = &s->room;
-    const int single = count_single(m, s), loops = m->nloop, a_contact = s->has_plain_contacts ? 3 : KKI_MOST_ROWS;
+    const int single = s->most_single, loops = m->nloop, a_contact = s->has_plain_contacts ? 3 : KKI_MOST_ROWS;
     const int constraints = room->held + single + loops;
     s->max_contacts = s->max_touching = room->contacts;
     s->max_constraints = constraints;
@@ -236,6 +236,7 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->has_spatial = kki_has_spatial_tendons(m) || kki_has_transmission(m, KK_TRANSMISSION_CRANK);
     s->has_history = kki_has_history(m);
     s->is_crowd = kki_is_crowd(m) && m->nactuator == 0 && count_friction(m) == 0 && !s->paper;
+    s->most_single = count_single(m, s);
     measure_trees(m, s);
     s->room = first_room(m, s);
 }
@@ -279,6 +280,7 @@ static void place_readings(kki_layout *layout, const kk_model *m, kk_simulator *
     KKI_LAYOUT_ARRAY(layout, s->wrench, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->tendon, (size_t)m->ntendon);
+    KKI_LAYOUT_ARRAY(layout, s->own.tendon, (size_t)m->ntendon);
 }
 
 static void place_motors(kki_layout *layout, kki_motors *x) {
@@ -418,7 +420,9 @@ static kk_status allocate(const kk_model *m, const kki_paper *paper, int workers
                            .allocator = kki_allocator_or_default(allocator),
                            .paper = paper,
                            .model = m,
-                           .model_hash = m->hash};
+                           .model_hash = m->hash,
+                           .made_for = m,
+                           .made_for_hash = m->hash};
     count(m, &header);
     kki_layout layout = kki_layout_over(NULL);
     kki_layout_take(&layout, 1, sizeof header);
@@ -522,6 +526,30 @@ static void fill_branches(const kk_model *m, kk_simulator *s) {
     }
 }
 
+kki_constants kki_simulator_constants(const kk_simulator *s) {
+    return (kki_constants){.has_springs = s->has_springs,
+                           .has_stiffness = s->has_stiffness,
+                           .has_dry = s->has_dry,
+                           .is_crowd = s->is_crowd,
+                           .single = count_single(s->model, s),
+                           .nlimited = s->nlimited,
+                           .limited = s->limited,
+                           .motors = s->motors,
+                           .stiffness = s->stiffness,
+                           .damping = s->damping,
+                           .rest = s->rest,
+                           .mobility = s->mobility,
+                           .konig = s->konig,
+                           .tendon = s->own.tendon};
+}
+
+static void keep_constants(const kk_model *m, kk_simulator *s) {
+    if (m->ntendon > 0) {
+        memcpy(s->own.tendon, s->tendon, (size_t)m->ntendon * sizeof *s->tendon);
+    }
+    s->own = kki_simulator_constants(s);
+}
+
 static kk_status fill(const kk_model *m, kk_simulator *s) {
     fill_springs(m, s);
     fill_branches(m, s);
@@ -536,6 +564,7 @@ static kk_status fill(const kk_model *m, kk_simulator *s) {
     if (status == KK_OK) {
         kki_tendons_fill(m, s);
         status = fill_mobility(m, s);
+        keep_constants(m, s);
     }
     status = status ? status : kki_near_create(&s->near, m, s->room.near, s->nworker > 1, &s->allocator);
     status = status ? status : kki_simulator_make_room(m, s);

@@ -311,6 +311,21 @@ typedef struct kki_audited {
     double *q, *v; ///< [nq], [nv]
 } kki_audited;
 
+/// What follows from the model's numbers once and for all. Of a variation it is made with it, and a simulator takes over the pointers (variation.c).
+typedef struct kki_constants {
+    int has_springs;   ///< whether any joint or tendon of the model has a spring or a damper
+    int has_stiffness; ///< whether any joint has a spring
+    int has_dry;       ///< whether any joint has dry friction, and may slide through a kick (glide.c)
+    int is_crowd;
+    int32_t single; ///< constraints that are there without any contact, but for loops
+    int32_t nlimited;
+    kki_limited *limited; ///< [nlimited ≤ nv] by node
+    kki_motors motors;
+    double *stiffness, *damping, *rest, *mobility; ///< [nv]
+    kki_konig *konig;                              ///< [nnode]
+    kki_tendon_load *tendon;                       ///< [ntendon] of which is kept what does not change
+} kki_constants;
+
 struct kk_simulator {
     kk_allocator allocator;
     const kki_paper *paper; ///< the method that takes the place of the step; NULL: none
@@ -320,8 +335,13 @@ struct kk_simulator {
     size_t room_bytes;
     kki_room room;
     kki_lacking lacking;
-    const kk_model *model;
+    const kk_model *model; ///< that of the last step: the one that it was made for, or a variation of that
     uint64_t model_hash;
+    const kk_model *made_for;
+    uint64_t made_for_hash;
+    kki_constants own;                 ///< of the model that it was made for
+    int has_own_nodes, has_own_shapes; ///< of the last step's model: whether they are another array than in that
+    int32_t most_single;               ///< the most of `single` that there is room for
     kk_step_options options;
     kk_data *data;
     kki_solver_work solver;
@@ -489,6 +509,10 @@ struct kk_simulator {
     kki_wide wide;
 };
 
+/// simulator.c: what the simulator has of its model's numbers; tendons in an array that is the caller's.
+kki_constants kki_simulator_constants(const kk_simulator *s);
+/// variation.c: takes steps of this model from now on, a variation of the one that it was made for or that itself. KK_INVALID_ARGUMENT for any other.
+kk_status kki_simulator_turn_to(kk_simulator *s, const kk_model *model, kk_error *error);
 /// simulator.c: what actuators of the model need.
 int kki_has_transmission(const kk_model *m, kk_transmission transmission);
 int kki_has_history(const kk_model *m);
@@ -521,6 +545,8 @@ kk_status kki_room_begin(kk_simulator *s, const kk_state *state, kk_error *error
 /// Behind a step: makes the room that it lacked, in the simulator and in the state, so that it can be taken again. 0: it lacked none, and its status stands; or
 /// there is none to be had, and *status says so.
 int kki_room_grow(kk_simulator *s, kk_state *state, kk_status *status, kk_error *error);
+/// Room for so many constraints without contacts. KK_OUT_OF_MEMORY: it is as it was.
+kk_status kki_room_for_single(kk_simulator *s, int32_t single, kk_error *error);
 /// Notes that `need` of something would be needed where there is room for `have`.
 static inline void kki_room_ask(int32_t need, int32_t have, int32_t *lacking) {
     if (need > have && need > *lacking) {
