@@ -134,6 +134,24 @@ static void use(kk_simulator *s, const kk_model *m, const kki_constants *c) {
     }
 }
 
+/// As in a new simulator: a step leaves alone what its model has no use for.
+static void begin_anew(const kk_model *m, kk_simulator *s) {
+    const size_t bytes = (size_t)m->nv * sizeof(double), actuators = (size_t)m->nactuator;
+    double *const zero[] = {s->passive, s->servo, s->slip, s->glide, s->tau};
+    for (size_t i = 0; i < sizeof zero / sizeof *zero; i++) {
+        memset(zero[i], 0, bytes);
+    }
+    for (int i = 0; i < KK_FORCE_SOURCE_COUNT; i++) {
+        memset(s->force[i], 0, bytes);
+    }
+    memset(s->wanted, 0, actuators * sizeof *s->wanted);
+    memset(s->drive, 0, actuators * sizeof *s->drive);
+    memcpy(s->diagonal, m->dof_armature, bytes);
+    s->spring_energy = s->tendon_energy = 0;
+    s->no_tau = s->has_applied = 0;
+    s->still.is_known = s->audited.is_known = s->has_view = 0;
+}
+
 static void turn_data(const kk_model *m, int has_other_nodes, kk_data *d) {
     if (has_other_nodes) {
         kki_data_turn_to(d, m);
@@ -181,6 +199,6 @@ kk_status kki_simulator_turn_to(kk_simulator *s, const kk_model *m, kk_error *er
     kki_state_begin(m, s->trial);
     s->near.model = s->model = m;
     s->model_hash = m->hash;
-    s->still.is_known = s->audited.is_known = s->has_view = 0;
+    begin_anew(m, s);
     return KK_OK;
 }

@@ -5,28 +5,29 @@
 #include "stage.h"
 
 /// A walker with all that a simulator keeps of a model: springs, dry friction, limits, motors and servos, a tendon, several materials.
-#define WALKER(hip)                                                                                                    \
+#define WALKER(hip, damping, spring, tendon)                                                                                                    \
     "<mujoco><option timestep='0.004'/><worldbody><geom type='plane' size='5 5 .1' friction='.9'/>"                    \
     "<body name='trunk' pos='0 0 .42'><freejoint/><geom name='trunk' type='box' size='.18 .1 .05' mass='6'/>"          \
-    "<body name='left' pos='.1 .1 0'><joint name='left' type='hinge' axis='0 1 0' range='-60 60' damping='.4' "        \
+    "<body name='left' pos='.1 .1 0'><joint name='left' type='hinge' axis='0 1 0' range='-60 60' " damping ""          \
     "armature='.01' frictionloss='.05'/>"                                                                              \
     "<geom type='capsule' fromto='0 0 0 0 0 -.2' size='.03' mass='.8'/>"                                               \
-    "<body pos='0 0 -.2'><joint name='left_knee' type='hinge' axis='0 1 0' stiffness='3' damping='.2'/>"               \
+    "<body pos='0 0 -.2'><joint name='left_knee' type='hinge' axis='0 1 0' " spring damping "/>"                       \
     "<geom name='left_foot' type='capsule' fromto='0 0 0 0 0 -.18' size='.025' mass='.4' "                             \
     "friction='.7'/></body></body>"                                                                                    \
-    "<body name='right' pos='-.1 -.1 0' euler='0 0 20'><joint name='right' type='hinge' axis='1 .3 0' range='-60 60' " \
-    "damping='.4' frictionloss='.05'/>"                                                                                \
+    "<body name='right' pos='-.1 -.1 0' euler='0 0 20'><joint name='right' type='hinge' axis='1 .3 0' range='-60 "     \
+    "60' " damping "frictionloss='.05'/>"                                                                              \
     "<geom type='capsule' fromto='0 0 0 0 0 -.2' size='.03' mass='.8'/>"                                               \
-    "<body pos='0 0 -.2'><joint name='right_knee' type='hinge' axis='0 1 0' damping='.2'/>"                            \
+    "<body pos='0 0 -.2'><joint name='right_knee' type='hinge' axis='0 1 0' " damping "/>"                             \
     "<geom name='right_foot' type='sphere' size='.04' pos='0 0 -.15' mass='.4'/></body></body></body>"                 \
-    "<body name='ball' pos='.4 0 .3'><freejoint/><geom type='sphere' size='.06' mass='.5'/></body></worldbody>"        \
-    "<tendon><fixed name='both' limited='true' range='-.5 .9' stiffness='2'><joint joint='left' coef='1'/><joint "     \
-    "joint='left_knee' coef='-1'/>"                                                                                    \
-    "</fixed></tendon>"                                                                                                \
+    "<body name='ball' pos='.4 0 .3'><freejoint/><geom type='sphere' size='.06' mass='.5'/></body></worldbody>" tendon \
     "<actuator><motor joint='left' gear='8' ctrlrange='-1 1'/>" hip                                                    \
     "<motor joint='left_knee' gear='5'/></actuator></mujoco>"
-static const char *const walkers[] = {WALKER("<position joint='right' kp='40' forcerange='-20 20'/>"),
-                                      WALKER("<motor joint='right' gear='8' ctrlrange='-1 1'/>")};
+/// With a servo, springs and a tendon; with motors alone, which a variation has servos, dampers and springs beside.
+static const char *const walkers[] = {
+    WALKER("<position joint='right' kp='40' forcerange='-20 20'/>", "damping='.4' ", "stiffness='3' ",
+           "<tendon><fixed name='both' limited='true' range='-.5 .9' stiffness='2'><joint joint='left' coef='1'/>"
+           "<joint joint='left_knee' coef='-1'/></fixed></tendon>"),
+    WALKER("<motor joint='right' gear='8' ctrlrange='-1 1'/>", "", "", "")};
 
 typedef struct pair {
     stage s;
@@ -72,7 +73,7 @@ static void edit_bodies(kk_spec *spec, int what, uint64_t seed, uint64_t *n) {
         }
         if (what & JOINT && body->joint.type == KK_JOINT_HINGE) {
             kk_dof_def *dof = &body->joint.dof[0];
-            dof->damping *= factor(seed, n);
+            dof->damping = 0.5 * factor(seed, n);
             dof->friction = 0.1 * (factor(seed, n) - 0.6);
             dof->armature = 0.02 * factor(seed, n);
             dof->stiffness = 2 * factor(seed, n);
@@ -89,6 +90,7 @@ static void edit_bodies(kk_spec *spec, int what, uint64_t seed, uint64_t *n) {
 static void edit_rest(kk_spec *spec, int what, uint64_t seed, uint64_t *n) {
     for (int i = 0; i < kk_spec_actuator_count(spec) && what & DRIVE; i++) {
         kk_spec_actuator(spec, i)->gain *= factor(seed, n);
+        kk_spec_actuator(spec, i)->bias[2] -= 0.3 * (factor(seed, n) > 1);
         kk_spec_actuator(spec, i)->force_upper = 15 * factor(seed, n);
     }
     for (int i = 0; i < kk_spec_material_count(spec) && what & FRICTION; i++) {
@@ -180,6 +182,55 @@ KK_TEST(variations_step_like_models_that_are_compiled_so) {
     for (uint64_t seed = 0; seed < 10; seed++) {
         check_same_steps((1 << CHANGES) - 1, seed);
     }
+}
+
+/// Boxes and a ball on the ground, and a variation of them: other masses, centers of mass beside their origins.
+static void check_lone_bodies(const kk_step_options *options, double aside) {
+    stage s = stage_begin(9.81);
+    const int material = stage_material(&s, 0.6, 0.1);
+    stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
+    for (int i = 0; i < 5; i++) {
+        (i < 4 ? stage_box(&s, 1, 0.2, 0.2, 0.2, material) : stage_ball(&s, 1, 0.1, material));
+    }
+    KK_CHECK(stage_ready(&s, options));
+    kk_spec *spec = edited(&s, 0, 0);
+    for (int b = 1; b < kk_spec_body_count(spec); b++) {
+        kk_spec_body(spec, b)->inertia.mass = 0.5 + 0.3 * b;
+        kk_spec_body(spec, b)->inertia.com.x = aside;
+    }
+    kk_model *variation = NULL, *compiled = NULL;
+    kk_state *a = NULL, *b = NULL;
+    kk_simulator *own = NULL;
+    KK_CHECK_EQ_INT(kk_model_vary(s.model, spec, NULL, &variation, &s.error), KK_OK);
+    KK_CHECK_EQ_INT(kk_model_compile(spec, NULL, &compiled, &s.error), KK_OK);
+    KK_CHECK_EQ_INT(kk_state_create(variation, NULL, &a), KK_OK);
+    KK_CHECK_EQ_INT(kk_state_create(compiled, NULL, &b), KK_OK);
+    KK_CHECK_EQ_INT(kk_simulator_create(compiled, options, NULL, &own, &s.error), KK_OK);
+    for (int k = 1; k < 6; k++) {
+        stage_place(&s, k, 0.05 * k, 0, 0.25 * k);
+        memcpy(kk_state_q(a), kk_state_q(s.state), (size_t)kk_model_nq(s.model) * sizeof(double));
+        memcpy(kk_state_q(b), kk_state_q(s.state), (size_t)kk_model_nq(s.model) * sizeof(double));
+    }
+    for (int i = 0; i < 150; i++) {
+        KK_CHECK_EQ_INT(kk_step(variation, a, s.simulator, NULL, &s.error), KK_OK);
+        KK_CHECK_EQ_INT(kk_step(compiled, b, own, NULL, &s.error), KK_OK);
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+        KK_CHECK(kk_state_hash(a) == kk_state_hash(b));
+    }
+    kk_simulator_free(own);
+    kk_state_free(b);
+    kk_state_free(a);
+    kk_model_free(compiled);
+    kk_model_free(variation);
+    kk_spec_free(spec);
+    stage_end(&s);
+}
+
+KK_TEST(variations_of_lone_bodies) {
+    check_lone_bodies(NULL, 0);
+    check_lone_bodies(NULL, 0.02);
+    check_lone_bodies(&(kk_step_options){.budget = 20}, 0);
+    check_lone_bodies(&(kk_step_options){.budget = 20}, 0.02);
 }
 
 // the model between steps of its variations is what it is alone
