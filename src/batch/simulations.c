@@ -410,9 +410,32 @@ static void step_one(const job *j, int i, hand *h) {
     end_one(j, i, h, j->s->def.sensors, &why);
 }
 
+/// Most bytes of a block that are asked for ahead.
+enum { MOST_AHEAD = 1 << 14, CACHE_LINE = 64 };
+
+static void ask_for(const void *block, size_t size) {
+    const char *at = block;
+    for (size_t i = 0; i < size && i < MOST_AHEAD; i += CACHE_LINE) {
+        __builtin_prefetch(at + i, 0, 2);
+    }
+}
+
+/// What the step of a simulation begins with comes from far while the one before it is stepped.
+static void ask_for_simulation(const kk_simulations *s, int i) {
+    const kk_model *own = s->variation[i];
+    kki_state_ask_for(s->state[i]);
+    if (own) {
+        ask_for(own, own->size);
+        ask_for(own->constants, own->constants_size);
+    }
+}
+
 static void step_share(void *context, int first, int end, int worker) {
     const job *j = context;
     for (int k = first; k < end; k++) {
+        if (k + 1 < end) {
+            ask_for_simulation(j->s, named(j, k + 1));
+        }
         step_one(j, named(j, k), &j->s->hand[worker]);
     }
 }

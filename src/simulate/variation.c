@@ -163,8 +163,9 @@ static void turn_data(const kk_model *m, int has_other_nodes, kk_data *d) {
 static void copy_again(const kk_model *m, kk_simulator *s) {
     const kk_model *base = s->made_for;
     const int has_nodes = m->node != base->node, has_shapes = m->shape != base->shape;
-    turn_data(m, has_nodes || s->has_own_nodes, s->data);
-    turn_data(m, has_nodes || s->has_own_nodes, s->view);
+    turn_data(m, (has_nodes || s->has_own_nodes) && m->ntendon > 0,
+              s->data); // who alone asks for forward dynamics in link frames
+    turn_data(m, 0, s->view);
     if (has_shapes || s->has_own_shapes) {
         kki_near_resize(&s->near, m);
         memset(s->placed, 0, (size_t)m->nshape * sizeof *s->placed);
@@ -196,7 +197,7 @@ kk_status kki_simulator_turn_to(kk_simulator *s, const kk_model *m, kk_error *er
     }
     copy_again(m, s);
     use(s, m, c);
-    kki_state_begin(m, s->trial);
+    kki_state_belong_to(m, s->trial);
     s->near.model = s->model = m;
     s->model_hash = m->hash;
     begin_anew(m, s);

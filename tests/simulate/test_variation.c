@@ -5,7 +5,7 @@
 #include "stage.h"
 
 /// A walker with all that a simulator keeps of a model: springs, dry friction, limits, motors and servos, a tendon, several materials.
-#define WALKER(hip, damping, spring, tendon)                                                                                                    \
+#define WALKER(hip, damping, spring, tendon)                                                                           \
     "<mujoco><option timestep='0.004'/><worldbody><geom type='plane' size='5 5 .1' friction='.9'/>"                    \
     "<body name='trunk' pos='0 0 .42'><freejoint/><geom name='trunk' type='box' size='.18 .1 .05' mass='6'/>"          \
     "<body name='left' pos='.1 .1 0'><joint name='left' type='hinge' axis='0 1 0' range='-60 60' " damping ""          \
