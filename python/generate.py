@@ -269,7 +269,7 @@ SIZES = {
     ("kk_sequence_peaks", "second"): "(size_t)kk_sequence_width(c_sequence)",
     ("kk_sequence_retime", "rate"): "(size_t)kk_sequence_width(c_sequence)",
     ("kk_sequence_retime", "second"): "(size_t)kk_sequence_width(c_sequence)",
-    ("kk_sequence_from_table", "rest"): "NQ",
+    ("kk_sequence_from_table", "rest"): "NQ", ("kk_series_sample", "value"): "(size_t)((const kk_series *)kkp_pointer(o_series))->width",
     ("kk_table_writer_add", "values"): "(size_t)o_writer->extra",
     ("kk_crawl_feet", "foot"): "4", ("kk_crawl_feet", "is_bearing"): "4", ("kk_crawl_pose", "toe"): "4",
     ("kk_batch_inverse_dynamics", "q"): "NQ * c_count", ("kk_batch_inverse_dynamics", "v"): "NV * c_count",
@@ -305,10 +305,11 @@ IN_AND_OUT = {"kk_hash", "kk_random", "kk_pid", "kk_inertia"}
 LONG = re.compile(r"kk_(step$|run$|simulations_(create|step|rollout|reset|forward)|load_file|model_compile|spec_clone|spec_add_mesh_file|"
                   r"spec_write|doctor_examine|.*_create(_with_matrices)?$|ik_solve|optimizer_run|walk_|crawl_pose|session_(step|advance|command|"
                   r"describe|frame)|view_|recording_read|recorder_(add|open)|table_read|batch_(inverse|forward|inertia|kin)|delassus|"
-                  r".*_derivatives$|torque_regressor|coriolis|geometry_create|scene_(rays|overlap|nearest|cast)|model_overlaps|feedforward)")
+                  r".*_derivatives$|torque_regressor|coriolis|geometry_create|scene_(rays|overlap|nearest|cast)|model_overlaps|feedforward|identify|series_shift)")
 BUMPS = re.compile(r"kk_spec_add_|kk_session_(command|step|advance|describe|frame)|kk_doctor_examine|kk_recording_get_frame|kk_analysis_(add|reset)")
 # pointers that a call follows whatever else the structure says
-REQUIRED = {"kk_view_source.q", "kk_stabilizer_input.q", "kk_stabilizer_input.v", "kk_sequence_def.time", "kk_sequence_def.value"}
+REQUIRED = {"kk_view_source.q", "kk_stabilizer_input.q", "kk_stabilizer_input.v", "kk_sequence_def.time", "kk_sequence_def.value",
+            "kk_series.time", "kk_series.value", "kk_measurement.time", "kk_measurement.q"}
 NEEDED = {("kk_optimizer_create", "def"), ("kk_walk_create", "options"), ("kk_sequence_create", "def")}
 # what follows numbers and names of a spec without checking them: the spec must be one that compiles
 WHOLE = {"kk_spec_write_urdf", "kk_spec_write_mjcf", "kk_view_describe", "kk_feedforward_create"}
@@ -731,7 +732,7 @@ class Maker:
         n, base, line = p.name, p.base, self.lines.append
         code = "d" if base == "double" else "i"
         counted = following and following.stars == 0 and following.name in ("count", "room") and base != "double"
-        if call.name in ("kk_number_parse", "kk_sincos") or (base == "int" and not p.is_const and not counted and
+        if call.name in ("kk_number_parse", "kk_sincos", "kk_series_shift") or (base == "int" and not p.is_const and not counted and
                                                             (call.name, n) not in SIZES):
             line(f"{base} out_{n} = 0;")
             self.arguments.append(f"&out_{n}")

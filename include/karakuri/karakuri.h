@@ -8,12 +8,14 @@
 #include <karakuri/api.h>
 #include <karakuri/batch.h>
 #include <karakuri/collision.h>
+#include <karakuri/compare.h>
 #include <karakuri/constraint.h>
 #include <karakuri/control.h>
 #include <karakuri/doctor.h>
 #include <karakuri/dynamics.h>
 #include <karakuri/elementary.h>
 #include <karakuri/hash.h>
+#include <karakuri/identify.h>
 #include <karakuri/ik.h>
 #include <karakuri/json.h>
 #include <karakuri/load.h>

@@ -70,7 +70,7 @@ typedef struct kk_recording_frame {
     const double *q, *v;                                                     ///< [nq], [nv] after it
     const double *control;                                                   ///< [ncontrol] given to it
     double residual, cone, signorini, penetration, kinetic, constraint_work; ///< of its report
-    int contacts, sweeps, newton, cut_short;
+    int contacts, sweeps, newton, hit_iteration_limit;
     uint64_t state_hash; ///< kk_state_hash after it
 } kk_recording_frame;
 

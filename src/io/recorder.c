@@ -293,7 +293,7 @@ static void put_frame(const kk_recorder *r, unsigned char *at, const kk_state *a
     at = put_int(at, p->contacts);
     at = put_int(at, p->sweeps);
     at = put_int(at, p->newton);
-    at = put_int(at, p->cut_short);
+    at = put_int(at, p->hit_iteration_limit);
     kki_put(at, kk_state_hash(after), 8);
 }
 

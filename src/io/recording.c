@@ -369,7 +369,7 @@ static void get_frame(kk_recording *r, const unsigned char *at, kk_recording_fra
     f->contacts = get_int(at);
     f->sweeps = get_int(at + 4);
     f->newton = get_int(at + 8);
-    f->cut_short = get_int(at + 12);
+    f->hit_iteration_limit = get_int(at + 12);
     f->state_hash = kki_get(at + 16, 8);
 }
 

@@ -281,9 +281,21 @@ void kki_state_copy_list(kk_state *to, const kk_state *from) {
 
 // ---- copies
 
+static int same_numbers(const kk_state *a, const kk_state *b) {
+    return a->nq == b->nq && a->nv == b->nv && a->nlag == b->nlag && a->nwarm == b->nwarm;
+}
+
 static int same_shape(const kk_state *a, const kk_state *b) {
-    return a->model_hash == b->model_hash && a->nq == b->nq && a->nv == b->nv && a->nlag == b->nlag &&
-           a->nwarm == b->nwarm;
+    return a->model_hash == b->model_hash && same_numbers(a, b);
+}
+
+kk_status kki_state_copy_to_twin(kk_state *to, const kk_state *from) {
+    if (!same_numbers(to, from)) {
+        return KK_SIZE_MISMATCH;
+    }
+    memmove(to->number, from->number, number_count(to) * sizeof(double));
+    to->list.contacts = to->list.pairs = to->list.others = 0;
+    return KK_OK;
 }
 
 kk_status kk_state_copy(kk_state *to, const kk_state *from) {

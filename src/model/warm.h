@@ -132,6 +132,8 @@ void kki_state_set_list(kk_state *state, const kki_warm_list *list);
 /// Words that the list has room for; and room for so many, with what is in it.
 size_t kki_state_room(const kk_state *state);
 kk_status kki_state_make_room(kk_state *state, size_t words);
+/// All numbers of a state of another model whose tree, joints, loops, tendons and lags are the same: a twin that touches nothing. Its list is left empty.
+kk_status kki_state_copy_to_twin(kk_state *to, const kk_state *from);
 /// The words of another state's list, for which there is room.
 void kki_state_copy_list(kk_state *to, const kk_state *from);
 

@@ -2,7 +2,7 @@
 ///
 /// G. Endo, K. Arikawa, S. Hirose 2010, 4.2: in the body's frame a foot goes straight back by the stride while it bears and forward on a
 /// cycloid while it does not; the left fore foot swings first. The postures differ in where the feet are: A has them below the
-/// knees (thighs level, shins upright), B farther out, C farther in, D apart fore and aft. The paper shows B-D in a picture only.
+/// knees (thighs level, shins upright), B farther out, C farther in, D farther out and apart fore and aft. The paper shows B-D in a picture only.
 #include <karakuri/walk.h>
 
 #include "base/error.h"
@@ -36,7 +36,7 @@ double kk_crawl_speed(const kk_crawl *crawl) {
 
 kk_crawl kk_crawl_titan8(char posture) {
     // toe frames: 0.213 m below the thighs' axes, the ball under them makes it 0.243 m
-    static const double side[4] = {0.33, 0.38, 0.28, 0.31}, apart[4] = {0, 0, 0, 0.08};
+    static const double side[4] = {0.33, 0.44, 0.26, 0.42}, apart[4] = {0, 0, 0, 0.08};
     const int k = posture >= 'A' && posture <= 'D' ? posture - 'A' : 0;
     kk_crawl c = {.stride = 0.18, .lift = 0.05, .duty = 0.75, .period = 4.8};
     for (int i = 0; i < 4; i++) {

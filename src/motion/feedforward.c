@@ -2,7 +2,8 @@
 //
 // The twin has no contacts and no actuators but one velocity servo a driven joint, which the step solves implicitly: v' = w − τ/k with k far above
 // the joint's inertia over the step. What is missing, τ/k, is made good by stepping again with τ given beforehand, so the servo has only the rest to
-// do; each pass takes off a factor STIFF. The state of the caller is copied in, so going back costs nothing.
+// do; each pass takes off a factor STIFF. The whole state of the caller is copied in (loops that are switched off or
+// broken, lags, what steps leave for the next one), so going back costs nothing.
 #include <karakuri/control.h>
 #include <karakuri/elementary.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/allocator.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "model/warm.h"
 
 enum { PASSES = 3 };
 static const double STIFF = 1e5; // servo's gain over inertia / step
@@ -194,10 +196,10 @@ void kk_feedforward_free(kk_feedforward *feedforward) {
 
 // ---- torques
 
-static void copy_state(const kk_feedforward *f, const kk_state *from) {
-    kk_state_set_time(f->state, kk_state_time(from));
-    memcpy(kk_state_q(f->state), kk_state_q_const(from), (size_t)kk_model_nq(f->model) * sizeof(double));
-    memcpy(kk_state_v(f->state), kk_state_v_const(from), (size_t)kk_model_nv(f->model) * sizeof(double));
+/// The whole of it: switches of loops, what broke, lags, and what steps leave for the next one.
+static kk_status copy_state(const kk_feedforward *f, const kk_state *from, kk_error *error) {
+    const kk_status status = kki_state_copy_to_twin(f->state, from);
+    return status ? kki_error_set(error, status, "feed-forward: the state is of another model") : KK_OK;
 }
 
 kk_status kk_feedforward_torque(kk_feedforward *feedforward, const kk_state *state, const double *change, double *tau,
@@ -210,8 +212,8 @@ kk_status kk_feedforward_torque(kk_feedforward *feedforward, const kk_state *sta
         f->control[f->first + i] = kk_state_v_const(state)[f->dof[i]] + change[f->dof[i]];
     }
     for (int pass = 0; pass < PASSES && !status; pass++) {
-        copy_state(f, state);
-        status = kk_step(f->model, f->state, f->simulator, &input, error);
+        status = copy_state(f, state, error);
+        status = status ? status : kk_step(f->model, f->state, f->simulator, &input, error);
         const double *held = status ? NULL : kk_simulator_force(f->simulator, KK_FORCE_ACTUATOR);
         for (int i = 0; i < f->driven && held; i++) {
             tau[f->dof[i]] += held[f->dof[i]];

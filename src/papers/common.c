@@ -45,17 +45,17 @@ kk_status kki_paper_check_materials(const kk_model *m, kk_solver solver, kk_erro
 
 static void keep_overlapping(kk_simulator *s) {
     int kept = 0;
-    for (int i = 0; i < s->ncontact; i++) {
-        if (s->contact[i].gap <= 0) {
-            s->contact[kept] = s->contact[i];
-            s->contact[kept++].open = 0;
+    for (int i = 0; i < s->contacts.count; i++) {
+        if (s->contacts.list[i].gap <= 0) {
+            s->contacts.list[kept] = s->contacts.list[i];
+            s->contacts.list[kept++].open = 0;
         }
     }
-    s->ncontact = kept;
+    s->contacts.count = kept;
 }
 
 kk_status kki_paper_constrain(const kk_model *m, kk_simulator *s, const kk_state *state) {
-    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v, s->v);
+    s->data->kernels->kick_prepare(m, &s->data->scratch, s->motion.q, s->motion.v, s->motion.v);
     const kk_status status = kki_detect(m, s, state);
     if (status != KK_OK) {
         return status;
@@ -65,13 +65,13 @@ kk_status kki_paper_constrain(const kk_model *m, kk_simulator *s, const kk_state
 }
 
 kk_status kki_paper_divide(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
-    const kki_warm_layout w = s->layout;
-    const kk_status status = kki_divide(m, s, error);
-    for (int i = 0; i < s->nisland && status == KK_OK; i++) {
-        kki_island *I = &s->island[i];
+    const kki_warm_layout w = s->warm_start.layout;
+    const kk_status status = kki_find_islands(m, s, error);
+    for (int i = 0; i < s->islands.count && status == KK_OK; i++) {
+        kki_island *I = &s->islands.list[i];
         kki_island_begin(m, s, I, &w, kki_state_warm_const(state));
         I->is_soft = 1; // papers make rows soft that are not
-        memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
+        memset(s->solution.lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->solution.lambda);
     }
     return status;
 }
@@ -89,11 +89,11 @@ kk_status kki_paper_forces(const kk_model *m, kk_simulator *s, const kk_input *i
     s->h = h;
     // springs and dampers, too, are forces of this moment
     for (int k = 0; k < m->nv && status == KK_OK; k++) {
-        const double early = 0.5 * lag_time * m->dof[k].stiffness * s->v[k];
-        s->force[KK_FORCE_PASSIVE][k] += early;
-        s->tau[k] += early;
-        s->diagonal[k] = m->dof_armature[k];
-        s->passive[k] = 0;
+        const double early = 0.5 * lag_time * m->dof[k].stiffness * s->motion.v[k];
+        s->forces.by_source[KK_FORCE_PASSIVE][k] += early;
+        s->forces.tau[k] += early;
+        s->forces.diagonal[k] = m->dof_armature[k];
+        s->forces.passive_slope[k] = 0;
     }
     return status;
 }
@@ -103,18 +103,19 @@ kk_status kki_paper_forces(const kk_model *m, kk_simulator *s, const kk_input *i
 void kki_paper_judge(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem, int sweeps) {
     kki_certificate proof;
     const kki_solver_stats stats = {.sweeps = sweeps};
-    s->solver.kernels->certify(problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
+    I->scratch->solver.kernels->certify(problem, s->solution.lambda + I->first_row, s->solution.u + I->first_row,
+                                        &proof);
     kki_island_note(m, s, I, &proof, &stats);
-    s->report.cut_short |= !(proof.residual <= s->options.tolerance);
+    s->report.hit_iteration_limit |= !(proof.residual <= s->options.tolerance);
     for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
-        const double end = s->u[r] - s->bias[r] - s->compliance[r] * s->lambda[r];
-        s->report.constraint_work += s->lambda[r] * 0.5 * (s->u0[r] + end);
-        s->kept[r] = s->lambda[r];
+        const double end = s->solution.u[r] - s->solution.bias[r] - s->solution.compliance[r] * s->solution.lambda[r];
+        s->report.constraint_work += s->solution.lambda[r] * 0.5 * (s->solution.u0[r] + end);
+        s->solution.kept[r] = s->solution.lambda[r];
     }
 }
 
 void kki_paper_finish(const kk_model *m, kk_simulator *s) {
-    s->is_smooth = 1; // the kick's books are not kept
+    s->rk4.is_used = 1; // the kick's books are not kept
     kki_finish(m, s);
     kki_warm_store(s);
 }

@@ -34,7 +34,7 @@ static void place(kki_layout *layout, const kk_model *m, kuroda *K) {
 }
 
 static kk_status allocate(const kk_model *m, kk_simulator *s, kk_error *error) {
-    const int remembered = s->max_contacts;
+    const int remembered = s->contacts.max;
     // of L1 there is room for as many as contacts; of L0 fast bodies may have many, for once
     kuroda header = {.model = m, .s = s, .most_touching = 4 * m->nnode + remembered};
     header.most_springs = header.most_touching + (SPRINGS_A_CONTACT - 1) * remembered + 256;
@@ -112,13 +112,13 @@ static void push_from_outside(kuroda *K) {
     const kk_vec3 g = kki_vec3(m->gravity);
     for (int i = 1; i < m->nnode; i++) {
         kuroda_body *b = &K->body[i];
-        const kk_force f = K->s->outside[i];
+        const kk_force f = K->s->readout.outside[i];
         const kk_vec3 arm = kk_mat3_mul_vec(b->turn, kk_vec3_scale(b->com, -1)); // the node's origin
         b->force = kk_vec3_add(b->force, kk_vec3_scale(g, b->mass));
         b->torque = kk_vec3_add(b->torque, f.angular);
         kki_kuroda_add_force(b, arm, f.linear);
         if (m->node[i].type == KKI_NODE_FREE) {
-            const double *tau = K->s->tau + m->node[i].v_index;
+            const double *tau = K->s->forces.tau + m->node[i].v_index;
             b->torque = kk_vec3_add(b->torque, kk_mat3_mul_vec(b->turn, kk_vec3_make(tau[0], tau[1], tau[2])));
             kki_kuroda_add_force(b, arm, kk_mat3_mul_vec(b->turn, kk_vec3_make(tau[3], tau[4], tau[5])));
         }
@@ -132,7 +132,7 @@ static void list_contact(kuroda *K, const kuroda_spring *s) {
     const int is_first = K->model->shape[s->shape[0]].node == s->body[0]; // body[0] is that of the first shape
     const kk_vec3 n = is_first ? s->normal : kk_vec3_scale(s->normal, -1);
     const kk_vec3 p0 = kki_kuroda_end(K, s, 0), p1 = kki_kuroda_end(K, s, 1);
-    kki_contact *c = &sim->contact[sim->ncontact++];
+    kki_contact *c = &sim->contacts.list[sim->contacts.count++];
     *c = (kki_contact){.shape = {s->shape[0], s->shape[1]}, .law = s->law, .normal = n, .pair = -1};
     c->node[0] = K->model->shape[s->shape[0]].node;
     c->node[1] = K->model->shape[s->shape[1]].node;
@@ -150,32 +150,33 @@ static void list_contact(kuroda *K, const kuroda_spring *s) {
 static kk_status judge(kuroda *K, const kk_state *state, int descents) {
     kk_simulator *s = K->s;
     const kk_model *m = K->model;
-    s->data->kernels->kick_factor(m, &s->data->scratch, s->diagonal, s->tau, s->v, s->E, s->y);
+    s->data->kernels->kick_factor(m, &s->data->scratch, s->forces.diagonal, s->forces.tau, s->motion.v, s->kick.E,
+                                  s->kick.y);
     kk_status status = kki_constrain(m, s);
-    s->nconstraint = s->ncontact;
+    s->constraints.count = s->contacts.count;
     status = status ? status : kki_paper_divide(m, s, state, NULL);
     if (status != KK_OK) {
-        s->nconstraint = s->nisland = 0; // too many for the judge
+        s->constraints.count = s->islands.count = 0; // too many for the judge
         return kki_room_status(s);
     }
     for (int k = 0; k < m->nv; k++) {
-        s->y_free[k] = s->y[k] + s->h * s->E[k];
+        s->kick.y_free[k] = s->kick.y[k] + s->h * s->kick.E[k];
     }
-    for (int i = 0; i < s->nisland; i++) {
-        const kki_island *I = &s->island[i];
+    for (int i = 0; i < s->islands.count; i++) {
+        const kki_island *I = &s->islands.list[i];
         kki_rows_build(m, s, I);
-        kki_island_gather(m, s, I, s->y, s->local[0]);
-        kki_rows_velocity(s, I, s->local[0], s->u0 + I->first_row);
-        kki_island_gather(m, s, I, s->y_free, s->local[0]);
-        kki_rows_velocity(s, I, s->local[0], s->g + I->first_row);
+        kki_island_gather(m, s, I, s->kick.y, I->scratch->y_end);
+        kki_rows_velocity(s, I, I->scratch->y_end, s->solution.u0 + I->first_row);
+        kki_island_gather(m, s, I, s->kick.y_free, I->scratch->y_end);
+        kki_rows_velocity(s, I, I->scratch->y_end, s->solution.g + I->first_row);
         for (int c = 0; c < I->nconstraint; c++) {
-            const kki_constraint *x = &s->constraint[s->order[I->first_constraint + c]];
-            const kki_contact *k = &s->contact[x->item];
-            double *lambda = s->lambda + x->row;
+            const kki_constraint *x = &s->constraints.list[s->constraints.order[I->first_constraint + c]];
+            const kki_contact *k = &s->contacts.list[x->item];
+            double *lambda = s->solution.lambda + x->row;
             lambda[0] = kk_vec3_dot(k->impulse, k->normal);
             lambda[1] = kk_vec3_dot(k->impulse, k->tangent[0]);
             lambda[2] = kk_vec3_dot(k->impulse, k->tangent[1]);
-            s->bias[x->row] = s->compliance[x->row] = 0;
+            s->solution.bias[x->row] = s->solution.compliance[x->row] = 0;
         }
         const kki_problem problem = kki_island_problem(s, I, 0);
         kki_paper_judge(m, s, I, &problem, 0);
@@ -190,9 +191,9 @@ static void note_motion(kuroda *K, const kk_state *state) {
     kk_simulator *s = K->s;
     const double *before = kk_state_v_const(state);
     for (int k = 0; k < K->model->nv; k++) {
-        s->v_kick[k] = before[k];
-        s->v_kicked[k] = s->v[k];
-        s->acceleration[k] = (s->v[k] - before[k]) / s->h;
+        s->motion.v_before[k] = before[k];
+        s->motion.v_after[k] = s->motion.v[k];
+        s->motion.acceleration[k] = (s->motion.v[k] - before[k]) / s->h;
     }
 }
 
@@ -206,7 +207,7 @@ static kk_status keep_limits(kuroda *K, int *descents) {
             break;
         }
         if (K->nspring > K->most_springs) {
-            const int most = K->s->max_contacts;
+            const int most = K->s->contacts.max;
             kki_room_ask(most + (K->nspring - K->most_springs) / SPRINGS_A_CONTACT + 1, most,
                          &K->s->lacking.room.contacts);
             return KK_LIMIT_EXCEEDED;
@@ -231,15 +232,15 @@ static kk_status adopt_depth(kuroda *K, kk_error *error) {
 
 static void note_hinges(kuroda *K) {
     for (int i = 0; i < K->nhinge; i++) {
-        K->s->force[KK_FORCE_FRICTION][K->hinge[i].dof] = K->hinge[i].friction;
-        K->s->force[KK_FORCE_LIMIT][K->hinge[i].dof] = K->hinge[i].limit;
+        K->s->forces.by_source[KK_FORCE_FRICTION][K->hinge[i].dof] = K->hinge[i].friction;
+        K->s->forces.by_source[KK_FORCE_LIMIT][K->hinge[i].dof] = K->hinge[i].limit;
     }
 }
 
 static kk_status step(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input,
                       kk_error *error) {
     kuroda *K = own(s);
-    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v, s->v);
+    s->data->kernels->kick_prepare(m, &s->data->scratch, s->motion.q, s->motion.v, s->motion.v);
     kk_status status = kki_paper_forces(m, s, input, s->h, error);
     status = status ? status : adopt_depth(K, error);
     if (status != KK_OK) {
@@ -254,7 +255,7 @@ static kk_status step(const kk_model *m, kk_simulator *s, const kk_state *state,
     // forces
     push_from_outside(K);
     kki_kuroda_hinge_angles(K);
-    kki_kuroda_hinge_forces(K, s->tau);
+    kki_kuroda_hinge_forces(K, s->forces.tau);
     kki_kuroda_contact_forces(K, state);
     // where that leads, and what must not be
     int descents = 0;
@@ -262,7 +263,7 @@ static kk_status step(const kk_model *m, kk_simulator *s, const kk_state *state,
     if (status != KK_OK) {
         return status;
     }
-    kki_room_ask(K->nspring - K->first_contact, s->max_contacts, &s->lacking.room.contacts);
+    kki_room_ask(K->nspring - K->first_contact, s->contacts.max, &s->lacking.room.contacts);
     if (kki_room_is_lacking(s)) {
         return KK_LIMIT_EXCEEDED;
     }
@@ -276,11 +277,11 @@ static kk_status step(const kk_model *m, kk_simulator *s, const kk_state *state,
     // move
     kki_kuroda_move(K);
     kki_kuroda_hinge_rest(K);
-    memset(s->warm, 0, (size_t)s->layout.size * sizeof *s->warm);
+    memset(s->warm_start.value, 0, (size_t)s->warm_start.layout.size * sizeof *s->warm_start.value);
     kki_kuroda_remember(K);
     kki_kuroda_store(K);
     note_motion(K, state);
-    s->is_smooth = 1;
+    s->rk4.is_used = 1;
     kki_finish(m, s);
     note_hinges(K);
     return KK_OK;

@@ -85,14 +85,15 @@ static void fill_body(kuroda *K, int i) {
     b->moment = moment_of(n, b->com);
     b->moment_inverse = invert(b->moment);
     // where it stands in its parent (or the world) at q = 0
-    const kk_transform P = kki_node_transform(K->s->view, n->parent), N = kki_node_transform(K->s->view, i);
+    const kk_transform P = kki_node_transform(K->s->readout.view, n->parent),
+                       N = kki_node_transform(K->s->readout.view, i);
     const kk_transform X = kk_transform_mul(kk_transform_inverse(P), N);
     b->neutral = kk_quat_from_mat3(X.R);
     b->neutral_place = X.p;
 }
 
 void kki_kuroda_fill_bodies(kuroda *K) {
-    kk_kinematics(K->model, K->s->view, K->s->data->neutral);
+    kk_kinematics(K->model, K->s->readout.view, K->s->data->neutral);
     K->body[0] = (kuroda_body){.R = {1, 0, 0, 0}, .turn = kk_mat3_identity(), .turn_next = kk_mat3_identity()};
     for (int i = 1; i < K->model->nnode; i++) {
         fill_body(K, i);
@@ -109,11 +110,11 @@ static void refresh(kuroda_body *b) {
 
 static void load_by_kinematics(kuroda *K, const kk_state *state) {
     const kk_model *m = K->model;
-    kk_kinematics_velocity(m, K->s->view, kk_state_q_const(state), kk_state_v_const(state));
+    kk_kinematics_velocity(m, K->s->readout.view, kk_state_q_const(state), kk_state_v_const(state));
     for (int i = 1; i < m->nnode; i++) {
         kuroda_body *b = &K->body[i];
-        const kki_rates *rates = kki_rates_of(K->s->view, i);
-        const kk_transform X = kki_node_transform(K->s->view, i);
+        const kki_rates *rates = kki_rates_of(K->s->readout.view, i);
+        const kk_transform X = kki_node_transform(K->s->readout.view, i);
         const kk_vec3 arm = kk_mat3_mul_vec(X.R, b->com);
         b->R = kk_quat_normalize(kk_quat_from_mat3(X.R));
         b->x = kk_vec3_add(X.p, arm);
@@ -188,12 +189,13 @@ static void write(const kuroda *K, const double *near, double *q, double *v) {
 
 void kki_kuroda_load(kuroda *K, const kk_state *state) {
     const kk_model *m = K->model;
-    const double *record = kki_state_warm_const(state) + K->s->layout.first_body, *q = kk_state_q_const(state);
+    const double *record = kki_state_warm_const(state) + K->s->warm_start.layout.first_body,
+                 *q = kk_state_q_const(state);
     if (K->nhinge > 0 && record[0] == 1) {
         load_records(K, record);
-        write(K, q, K->s->q_part, K->s->v_part);
-        if (memcmp(K->s->q_part, q, (size_t)m->nq * sizeof *q) == 0 &&
-            memcmp(K->s->v_part, kk_state_v_const(state), (size_t)m->nv * sizeof *q) == 0) {
+        write(K, q, K->s->rk4.q_part, K->s->rk4.v_part);
+        if (memcmp(K->s->rk4.q_part, q, (size_t)m->nq * sizeof *q) == 0 &&
+            memcmp(K->s->rk4.v_part, kk_state_v_const(state), (size_t)m->nv * sizeof *q) == 0) {
             return;
         }
     }
@@ -228,10 +230,10 @@ static void store_records(const kuroda *K, double *record) {
 
 void kki_kuroda_store(kuroda *K) {
     kk_simulator *s = K->s;
-    memcpy(s->q_part, s->q, (size_t)K->model->nq * sizeof *s->q);
-    write(K, s->q_part, s->q, s->v);
+    memcpy(s->rk4.q_part, s->motion.q, (size_t)K->model->nq * sizeof *s->motion.q);
+    write(K, s->rk4.q_part, s->motion.q, s->motion.v);
     if (K->nhinge > 0) {
-        store_records(K, s->warm + s->layout.first_body);
+        store_records(K, s->warm_start.value + s->warm_start.layout.first_body);
     }
 }
 

@@ -328,15 +328,15 @@ static int find_record(const kuroda *K, const kk_state *state, const kuroda_spri
 
 void kki_kuroda_remember(kuroda *K) {
     kk_simulator *sim = K->s;
-    sim->other = K->memory;
-    sim->nother = 0;
+    sim->warm_start.other = K->memory;
+    sim->warm_start.nother = 0;
     for (int i = K->first_contact; i < K->nspring; i++) {
         const kuroda_spring *s = &K->spring[i];
-        double *at = K->memory + sim->nother;
+        double *at = K->memory + sim->warm_start.nother;
         if (s->is_bound) {
             continue;
         }
-        sim->nother += KURODA_WARM_SIZE;
+        sim->warm_start.nother += KURODA_WARM_SIZE;
         at[KURODA_WARM_SHAPE] = K->model->shape[s->shape[0]].collider;
         at[KURODA_WARM_SHAPE + 1] = K->model->shape[s->shape[1]].collider;
         at[KURODA_WARM_FEATURE] = s->feature[0];

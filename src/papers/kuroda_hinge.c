@@ -77,7 +77,7 @@ double kki_kuroda_rate(const kuroda *K, const kuroda_hinge *h) {
 void kki_kuroda_hinge_angles(kuroda *K) {
     for (int i = 0; i < K->nhinge; i++) {
         kuroda_hinge *h = &K->hinge[i];
-        h->angle = kki_kuroda_angle_near(K, h, K->s->q[K->model->node[h->body[1]].q_index]);
+        h->angle = kki_kuroda_angle_near(K, h, K->s->motion.q[K->model->node[h->body[1]].q_index]);
         h->rate = kki_kuroda_rate(K, h);
     }
 }

@@ -125,7 +125,7 @@ kk_status kki_kuroda_touch(kuroda *K) {
     K->nspring = K->first_contact;
     each_pair(K, touch);
     if (K->nspring > K->most_touching) {
-        kki_room_ask(K->nspring - K->most_touching + K->s->max_contacts, K->s->max_contacts,
+        kki_room_ask(K->nspring - K->most_touching + K->s->contacts.max, K->s->contacts.max,
                      &K->s->lacking.room.contacts);
     }
     return kki_room_status(K->s);

@@ -54,7 +54,7 @@ static kk_status create(const kk_model *m, kk_simulator *s, kk_error *error) {
     if (status != KK_OK) {
         return status;
     }
-    openhrp header = {.most_rows = s->max_rows < MOST_ROWS ? s->max_rows : MOST_ROWS};
+    openhrp header = {.most_rows = s->solution.max_rows < MOST_ROWS ? s->solution.max_rows : MOST_ROWS};
     kki_layout layout = kki_layout_over(NULL);
     kki_layout_take(&layout, 1, sizeof header);
     place(&layout, m, &header);
@@ -87,12 +87,12 @@ static kk_force wrench(const double w[6], double scale) {
     return kk_force_make(kk_vec3_scale(vec(w), scale), kk_vec3_scale(vec(w + 3), scale));
 }
 
-/// A wrench's power on a node that moves with s->view's velocities, or on its accelerations.
+/// A wrench's power on a node that moves with s->readout.view's velocities, or on its accelerations.
 static double feel(const kk_simulator *s, int node, const double w[6], int is_acceleration) {
     if (node == 0) {
         return 0;
     }
-    const kki_rates *x = kki_rates_of(s->view, node);
+    const kki_rates *x = kki_rates_of(s->readout.view, node);
     const kk_vec3 turn = kki_vec3(is_acceleration ? x->al : x->w), move = kki_vec3(is_acceleration ? x->a : x->u);
     return kk_vec3_dot(vec(w), turn) + kk_vec3_dot(vec(w + 3), move);
 }
@@ -101,7 +101,7 @@ static double feel(const kk_simulator *s, int node, const double w[6], int is_ac
 static double row_motion(const kk_simulator *s, const kki_constraint *c, int r, int is_acceleration) {
     double sum = 0;
     for (int i = 0; i < c->nparts; i++) {
-        const kki_row_part *p = &s->part[c->first_part + i];
+        const kki_row_part *p = &s->constraints.part[c->first_part + i];
         if (p->row == r) {
             sum += feel(s, p->i, p->wi, is_acceleration) + feel(s, p->j, p->wj, is_acceleration);
         }
@@ -113,7 +113,7 @@ static double row_motion(const kk_simulator *s, const kki_constraint *c, int r, 
 static int point_of(const kk_model *m, const kk_simulator *s, const kki_constraint *c, int r, int side,
                     kk_vec3 *point) {
     if (c->kind == KKI_ON_CONTACT) {
-        *point = s->contact[c->item].point;
+        *point = s->contacts.list[c->item].point;
         return 1;
     }
     if (c->kind != KKI_ON_LOOP || r >= 3) {
@@ -129,12 +129,12 @@ static int point_of(const kk_model *m, const kk_simulator *s, const kki_constrai
 static double towards_axis(const kk_model *m, const kk_simulator *s, const kki_constraint *c, int r) {
     double sum = 0;
     for (int i = 0; i < c->nparts; i++) {
-        const kki_row_part *p = &s->part[c->first_part + i];
+        const kki_row_part *p = &s->constraints.part[c->first_part + i];
         for (int side = 0; side < 2 && p->row == r; side++) {
             const int node = side ? p->i : p->j; // part i is the second body
             kk_vec3 point;
             if (node > 0 && point_of(m, s, c, r, side, &point)) {
-                const kk_vec3 w = kki_vec3(kki_rates_of(s->view, node)->w);
+                const kk_vec3 w = kki_vec3(kki_rates_of(s->readout.view, node)->w);
                 const kk_vec3 arm = kk_vec3_sub(point, kki_vec3(kki_pose_of(s->data, node)->p));
                 sum += kk_vec3_dot(vec(side ? p->wi + 3 : p->wj + 3), kk_vec3_cross(w, kk_vec3_cross(w, arm)));
             }
@@ -143,13 +143,13 @@ static double towards_axis(const kk_model *m, const kk_simulator *s, const kki_c
     return sum;
 }
 
-/// a⁰_i of (1), from the joints' accelerations and s->view moving with them.
+/// a⁰_i of (1), from the joints' accelerations and s->readout.view moving with them.
 static double free_acceleration(const kk_model *m, const kk_simulator *s, const kki_constraint *c, int r,
                                 const double *a0) {
     if (c->kind == KKI_ON_LIMIT) {
         return c->side ? -a0[c->item] : a0[c->item];
     }
-    if (c->kind == KKI_ON_FRICTION) {
+    if (c->kind == KKI_ON_JOINT_FRICTION) {
         return a0[c->item];
     }
     if (c->kind == KKI_ON_COUPLING) {
@@ -165,7 +165,7 @@ typedef void row_visitor(const kk_model *m, kk_simulator *s, const kki_island *I
 
 static void each_row(const kk_model *m, kk_simulator *s, const kki_island *I, row_visitor *visit) {
     for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         for (int r = 0; r < c->nrow; r++) {
             visit(m, s, I, c, r);
         }
@@ -176,15 +176,15 @@ static void fill_b(const kk_model *m, kk_simulator *s, const kki_island *I, cons
     const int row = c->row + r;
     const double a = free_acceleration(m, s, c, r, own(s)->a0);
     // a joint may still go as far as its limit
-    s->bias[row] = c->kind == KKI_ON_LIMIT ? (c->gap[0] > 0 ? c->gap[0] / s->h : 0) : s->bias[row];
-    s->u0[row] = row_motion(s, c, r, 0);
-    s->g[row] = s->u0[row] + s->h * a + s->bias[row];
+    s->solution.bias[row] = c->kind == KKI_ON_LIMIT ? (c->gap[0] > 0 ? c->gap[0] / s->h : 0) : s->solution.bias[row];
+    s->solution.u0[row] = row_motion(s, c, r, 0);
+    s->solution.g[row] = s->solution.u0[row] + s->h * a + s->solution.bias[row];
     (void)I;
 }
 
 static void push_unit(kk_simulator *s, const kki_constraint *c, int r) {
     for (int i = 0; i < c->nparts; i++) {
-        const kki_row_part *p = &s->part[c->first_part + i];
+        const kki_row_part *p = &s->constraints.part[c->first_part + i];
         if (p->row == r && p->i > 0) {
             s->data->kernels->aba_push(&s->data->scratch, p->i, wrench(p->wi, 1));
         }
@@ -196,11 +196,11 @@ static void push_unit(kk_simulator *s, const kki_constraint *c, int r) {
 
 /// Forward dynamics with nothing but the joints' own forces and, where there is a constraint, its unit force (3).
 static void respond(const kk_model *m, kk_simulator *s, const kki_constraint *c, int r, double *a) {
-    s->data->kernels->aba_prepare(m, &s->data->scratch, s->q, s->v);
+    s->data->kernels->aba_prepare(m, &s->data->scratch, s->motion.q, s->motion.v);
     if (c) {
         push_unit(s, c, r);
     }
-    s->data->kernels->aba_solve(m, &s->data->scratch, s->tau, a);
+    s->data->kernels->aba_solve(m, &s->data->scratch, s->forces.tau, a);
 }
 
 /// Column i of A (2): what the unit force of one row makes of all others.
@@ -209,18 +209,18 @@ static void fill_column(const kk_model *m, kk_simulator *s, const kki_island *I,
     const int column = c->row + r - I->first_row;
     respond(m, s, c, r, o->a);
     for (int k = 0; k < m->nv; k++) {
-        o->a[k] -= s->E[k];
+        o->a[k] -= s->kick.E[k];
     }
-    kk_kinematics_velocity(m, s->view, s->q, o->a);
+    kk_kinematics_velocity(m, s->readout.view, s->motion.q, o->a);
     for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *other = &s->constraint[s->order[I->first_constraint + i]];
+        const kki_constraint *other = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         for (int k = 0; k < other->nrow; k++) {
             const int row = other->row + k - I->first_row;
             o->A[(size_t)row * (size_t)I->stride + (size_t)column] = row_motion(s, other, k, 0);
         }
     }
-    if (s->compliance[c->row + r] > 0) {
-        o->A[(size_t)column * (size_t)I->stride + (size_t)column] += s->compliance[c->row + r];
+    if (s->solution.compliance[c->row + r] > 0) {
+        o->A[(size_t)column * (size_t)I->stride + (size_t)column] += s->solution.compliance[c->row + r];
     }
 }
 
@@ -233,7 +233,7 @@ static void drop_dead_rows(kk_simulator *s, const kki_island *I) {
         most = a > most ? a : most;
     }
     for (int k = 0; k < I->nblock; k++) {
-        kki_block *b = &s->block[I->first_block + k];
+        kki_block *b = &s->solution.block[I->first_block + k];
         if (b->law == KKI_LAW_EQUALITY && A[(size_t)b->row * (size_t)(I->stride + 1)] <= 1e-10 * most) {
             *b = (kki_block){.law = KKI_LAW_BOX, .row = b->row, .contact = b->contact};
         }
@@ -242,9 +242,9 @@ static void drop_dead_rows(kk_simulator *s, const kki_island *I) {
 
 static void build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     memset(own(s)->A, 0, (size_t)I->nrow * (size_t)I->stride * sizeof(double));
-    kk_kinematics_acceleration(m, s->view, s->q, s->v, own(s)->a0);
+    kk_kinematics_acceleration(m, s->readout.view, s->motion.q, s->motion.v, own(s)->a0);
     each_row(m, s, I, fill_b);
-    respond(m, s, NULL, 0, s->E);
+    respond(m, s, NULL, 0, s->kick.E);
     each_row(m, s, I, fill_column);
     drop_dead_rows(s, I);
 }
@@ -280,7 +280,7 @@ static void write(openhrp *o, sweep *w, int i, double f) {
 /// Contact normals and joint limits, (6-8).
 static void sweep_normals(openhrp *o, const kk_simulator *s, const kki_island *I, sweep *w) {
     for (int k = 0; k < I->nblock; k++) {
-        const kki_block *b = &s->block[I->first_block + k];
+        const kki_block *b = &s->solution.block[I->first_block + k];
         if (b->law == KKI_LAW_CONTACT || b->law == KKI_LAW_LIMIT) {
             write(o, w, b->row, projected(at_rest(o, I, s->h, b->row), 0, __builtin_inf()));
         }
@@ -290,7 +290,7 @@ static void sweep_normals(openhrp *o, const kk_simulator *s, const kki_island *I
 /// Links: v = 0 by any force; dry friction of joints: (11-13).
 static void sweep_links(openhrp *o, const kk_simulator *s, const kki_island *I, sweep *w) {
     for (int k = 0; k < I->nblock; k++) {
-        const kki_block *b = &s->block[I->first_block + k];
+        const kki_block *b = &s->solution.block[I->first_block + k];
         if (b->law == KKI_LAW_EQUALITY) {
             write(o, w, b->row, at_rest(o, I, s->h, b->row));
         } else if (b->law == KKI_LAW_BOX) {
@@ -302,7 +302,7 @@ static void sweep_links(openhrp *o, const kk_simulator *s, const kki_island *I, 
 /// (19-21): both components as they would rest, then the two back on to the circle of this sweep's f_z.
 static void sweep_friction(openhrp *o, const kk_simulator *s, const kki_island *I, sweep *w) {
     for (int k = 0; k < I->nblock; k++) {
-        const kki_block *b = &s->block[I->first_block + k];
+        const kki_block *b = &s->solution.block[I->first_block + k];
         if (b->law != KKI_LAW_CONTACT) {
             continue;
         }
@@ -318,7 +318,7 @@ static void sweep_friction(openhrp *o, const kk_simulator *s, const kki_island *
 static int iterate(openhrp *o, const kk_simulator *s, const kki_island *I) {
     const int most = s->options.max_sweeps > 0 ? s->options.max_sweeps : KKI_PAPER_SWEEPS_OPENHRP;
     memset(o->f, 0, (size_t)I->stride * sizeof *o->f); // (15)
-    memcpy(o->b, s->g + I->first_row, (size_t)I->nrow * sizeof *o->b);
+    memcpy(o->b, s->solution.g + I->first_row, (size_t)I->nrow * sizeof *o->b);
     for (int l = 1; l <= most; l++) {
         sweep w = {0, 0};
         sweep_normals(o, s, I, &w);
@@ -335,8 +335,8 @@ static int iterate(openhrp *o, const kk_simulator *s, const kki_island *I) {
 static void hold(kk_simulator *s, const kki_constraint *c) {
     kk_force *held = own(s)->held;
     for (int i = 0; i < c->nparts; i++) {
-        const kki_row_part *p = &s->part[c->first_part + i];
-        const double f = s->lambda[c->row + p->row] / s->h;
+        const kki_row_part *p = &s->constraints.part[c->first_part + i];
+        const double f = s->solution.lambda[c->row + p->row] / s->h;
         held[p->i] = kk_force_add(held[p->i], wrench(p->wi, f));
         held[p->j] = kk_force_add(held[p->j], wrench(p->wj, f));
     }
@@ -352,7 +352,7 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
     build(m, s, I);
     const int sweeps = iterate(o, s, I);
     for (int r = 0; r < I->nrow; r++) {
-        s->lambda[I->first_row + r] = s->h * o->f[r];
+        s->solution.lambda[I->first_row + r] = s->h * o->f[r];
     }
     kki_problem problem = kki_island_problem(s, I, 0);
     problem.G = o->A;
@@ -360,23 +360,23 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
     problem.compliance = NULL; // is in A
     kki_paper_judge(m, s, I, &problem, sweeps);
     for (int i = 0; i < I->nconstraint; i++) {
-        hold(s, &s->constraint[s->order[I->first_constraint + i]]);
+        hold(s, &s->constraints.list[s->constraints.order[I->first_constraint + i]]);
     }
     return KK_OK;
 }
 
 // ---- 4.: fourth-order Runge-Kutta over the articulated-body algorithm
 
-/// Acceleration at s->q, s->v with the forces held.
+/// Acceleration at s->motion.q, s->motion.v with the forces held.
 static kk_status accelerate(const kk_model *m, kk_simulator *s, const kk_input *input, double lag_time, int is_held,
                             double *a, kk_error *error) {
-    s->data->kernels->aba_prepare(m, &s->data->scratch, s->q, s->v);
+    s->data->kernels->aba_prepare(m, &s->data->scratch, s->motion.q, s->motion.v);
     const kk_status status = kki_paper_forces(m, s, input, lag_time, error);
     for (int i = 1; i < m->nnode && is_held; i++) {
         s->data->kernels->aba_push(&s->data->scratch, i, own(s)->held[i]);
     }
     if (status == KK_OK) {
-        s->data->kernels->aba_solve(m, &s->data->scratch, s->tau, a);
+        s->data->kernels->aba_solve(m, &s->data->scratch, s->forces.tau, a);
     }
     return status;
 }
@@ -384,41 +384,41 @@ static kk_status accelerate(const kk_model *m, kk_simulator *s, const kk_input *
 static kk_status stage(const kk_model *m, kk_simulator *s, const kk_input *input, double share, double weight,
                        kk_error *error) {
     // a and slope hold the last stage's on entry, this one's on return
-    double *slope = s->y, *a = s->E, *sigma = s->y_free;
+    double *slope = s->kick.y, *a = s->kick.E, *sigma = s->kick.y_free;
     for (int k = 0; k < m->nv; k++) {
         sigma[k] = share * s->h * slope[k];
-        s->v[k] = s->v_part[k] + share * s->h * a[k];
+        s->motion.v[k] = s->rk4.v_part[k] + share * s->h * a[k];
     }
-    kk_integrate(m, s->q_part, sigma, s->q);
-    kki_rk4_slopes(m, sigma, s->v, slope);
-    memcpy(s->lag, own(s)->lag, (size_t)m->nlag * sizeof *s->lag);
+    kk_integrate(m, s->rk4.q_part, sigma, s->motion.q);
+    kki_rk4_slopes(m, sigma, s->motion.v, slope);
+    memcpy(s->motion.activation, own(s)->lag, (size_t)m->nlag * sizeof *s->motion.activation);
     const kk_status status = accelerate(m, s, input, 0, 1, a, error);
     for (int k = 0; k < m->nv; k++) {
-        s->y_end[k] += weight * a[k];
-        s->y_drift[k] += weight * slope[k];
+        s->kick.y_end[k] += weight * a[k];
+        s->kick.y_drift[k] += weight * slope[k];
     }
     return status;
 }
 
 static kk_status integrate(const kk_model *m, kk_simulator *s, const kk_input *input, kk_error *error) {
     static const double share[4] = {0, 0.5, 0.5, 1}, weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
-    double *const vectors[4] = {s->y, s->E, s->y_end, s->y_drift};
+    double *const vectors[4] = {s->kick.y, s->kick.E, s->kick.y_end, s->kick.y_drift};
     for (int i = 0; i < 4; i++) {
         memset(vectors[i], 0, (size_t)m->nv * sizeof(double));
     }
-    memcpy(s->q_part, s->q, (size_t)m->nq * sizeof *s->q);
-    memcpy(s->v_part, s->v, (size_t)m->nv * sizeof *s->v);
+    memcpy(s->rk4.q_part, s->motion.q, (size_t)m->nq * sizeof *s->motion.q);
+    memcpy(s->rk4.v_part, s->motion.v, (size_t)m->nv * sizeof *s->motion.v);
     kk_status status = KK_OK;
     for (int i = 0; i < 4 && status == KK_OK; i++) {
         status = stage(m, s, input, share[i], weight[i], error);
     }
     for (int k = 0; k < m->nv; k++) {
-        s->acceleration[k] = s->y_end[k];
-        s->v_kick[k] = s->v_part[k];
-        s->v[k] = s->v_kicked[k] = s->v_part[k] + s->h * s->y_end[k];
-        s->drift[k] = s->h * s->y_drift[k];
+        s->motion.acceleration[k] = s->kick.y_end[k];
+        s->motion.v_before[k] = s->rk4.v_part[k];
+        s->motion.v[k] = s->motion.v_after[k] = s->rk4.v_part[k] + s->h * s->kick.y_end[k];
+        s->motion.v_drift[k] = s->h * s->kick.y_drift[k];
     }
-    kk_integrate(m, s->q_part, s->drift, s->q);
+    kk_integrate(m, s->rk4.q_part, s->motion.v_drift, s->motion.q);
     return status;
 }
 
@@ -431,9 +431,9 @@ static kk_status step(const kk_model *m, kk_simulator *s, const kk_state *state,
     kk_status status = kki_paper_constrain(m, s, state);
     status = status ? status : kki_paper_divide(m, s, state, error);
     status = status ? status : accelerate(m, s, input, s->h, 0, o->a0, error); // f = 0
-    memcpy(o->lag, s->lag, (size_t)m->nlag * sizeof *s->lag);
-    for (int i = 0; i < s->nisland && status == KK_OK; i++) {
-        status = solve(m, s, &s->island[i], error);
+    memcpy(o->lag, s->motion.activation, (size_t)m->nlag * sizeof *s->motion.activation);
+    for (int i = 0; i < s->islands.count && status == KK_OK; i++) {
+        status = solve(m, s, &s->islands.list[i], error);
     }
     status = status ? status : integrate(m, s, input, error);
     if (status == KK_OK) {

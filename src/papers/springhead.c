@@ -52,7 +52,7 @@ static int is_servo(const kki_model_actuator *a) {
 
 static double command_of(const kk_simulator *s, const kki_model_actuator *a, const kk_input *input) {
     if (a->lag != KK_LAG_NONE) {
-        return s->lag[a->lag_index]; // the forces of this step have moved it on
+        return s->motion.activation[a->lag_index]; // the forces of this step have moved it on
     }
     const double u = input && input->control ? input->control[a - s->model->actuator] : 0;
     return u < a->control_lower ? a->control_lower : u > a->control_upper ? a->control_upper : u;
@@ -64,32 +64,32 @@ static pd pd_of_servo(const kk_simulator *s, const kki_model_actuator *a, const 
     return (pd){.K = -a->bias[1],
                 .D = damps ? a->gain * u : -a->bias[2],
                 .c = a->bias[0] + (damps ? 0 : a->gain * u),
-                .theta = a->gear * s->q[a->q_index]};
+                .theta = a->gear * s->motion.q[a->q_index]};
 }
 
 static pd pd_of_spring(const kk_simulator *s, int dof) {
     const kk_dof_def *d = &s->model->dof[dof];
-    return (pd){.K = d->stiffness, .D = d->damping, .c = d->stiffness * d->rest, .theta = s->dv[dof]};
+    return (pd){.K = d->stiffness, .D = d->damping, .c = d->stiffness * d->rest, .theta = s->kick.dv[dof]};
 }
 
 /// Takes a force that a row will stand for out of the explicit ones.
 static void take_out(kk_simulator *s, kk_force_source source, int dof, double force) {
-    s->tau[dof] -= force;
-    s->force[source][dof] -= force;
+    s->forces.tau[dof] -= force;
+    s->forces.by_source[source][dof] -= force;
 }
 
 static void add_linear_rows(const kk_model *m, kk_simulator *s, const kk_input *input) {
     for (int k = 0; k < m->nv; k++) {
         if (m->dof[k].stiffness > 0 || m->dof[k].damping > 0) {
             kki_constrain_dof(m, s, KKI_ON_SPRING, k, k, 1);
-            take_out(s, KK_FORCE_PASSIVE, k, s->force[KK_FORCE_PASSIVE][k]);
+            take_out(s, KK_FORCE_PASSIVE, k, s->forces.by_source[KK_FORCE_PASSIVE][k]);
         }
     }
     for (int i = 0; i < m->nactuator; i++) {
         const kki_model_actuator *a = &m->actuator[i];
         if (is_servo(a) && pd_of_servo(s, a, input).D + s->h * pd_of_servo(s, a, input).K > 0) {
             kki_constrain_dof(m, s, KKI_ON_SERVO, i, a->v_index, a->gear);
-            take_out(s, KK_FORCE_ACTUATOR, a->v_index, a->gear * s->drive[i]);
+            take_out(s, KK_FORCE_ACTUATOR, a->v_index, a->gear * s->forces.drive[i]);
         }
     }
 }
@@ -99,10 +99,10 @@ static void fill_linear_row(kk_simulator *s, const kki_constraint *c, const kk_i
     const kki_model_actuator *a = c->kind == KKI_ON_SERVO ? &s->model->actuator[c->item] : NULL;
     const pd x = a ? pd_of_servo(s, a, input) : pd_of_spring(s, c->item);
     const double stiff = x.D + s->h * x.K;
-    s->compliance[c->row] = 1 / (s->h * stiff);
-    s->bias[c->row] = -(x.c - x.K * x.theta) / stiff;
+    s->solution.compliance[c->row] = 1 / (s->h * stiff);
+    s->solution.bias[c->row] = -(x.c - x.K * x.theta) / stiff;
     if (a && (a->force_lower > -__builtin_inf() || a->force_upper < __builtin_inf())) {
-        kki_block *b = &s->block[c->block];
+        kki_block *b = &s->solution.block[c->block];
         b->law = KKI_LAW_BOX;
         b->lower = s->h * a->force_lower;
         b->upper = s->h * a->force_upper;
@@ -113,19 +113,19 @@ static void fill_linear_row(kk_simulator *s, const kki_constraint *c, const kk_i
 static void fill_bias(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
     const int is_contact = c->kind == KKI_ON_CONTACT, is_held = c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING;
     for (int r = 0; r < c->nrow; r++) {
-        if (s->compliance[c->row + r] == 0 && ((is_contact && r == 0) || is_held)) {
-            s->bias[c->row + r] = CORRECTION * c->gap[r] / s->h;
+        if (s->solution.compliance[c->row + r] == 0 && ((is_contact && r == 0) || is_held)) {
+            s->solution.bias[c->row + r] = CORRECTION * c->gap[r] / s->h;
         } else if (c->kind == KKI_ON_LIMIT) {
-            s->bias[c->row] = c->gap[0] / s->h * (c->gap[0] > 0 ? 1 : CORRECTION);
+            s->solution.bias[c->row] = c->gap[0] / s->h * (c->gap[0] > 0 ? 1 : CORRECTION);
         }
     }
     (void)m;
 }
 
 static void fill_rows(const kk_model *m, kk_simulator *s, const kk_input *input) {
-    kk_difference(m, s->data->neutral, s->q, s->dv); // θ of the springs
-    for (int i = 0; i < s->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[i];
+    kk_difference(m, s->data->neutral, s->motion.q, s->kick.dv); // θ of the springs
+    for (int i = 0; i < s->constraints.count; i++) {
+        const kki_constraint *c = &s->constraints.list[i];
         if (c->kind == KKI_ON_SPRING || c->kind == KKI_ON_SERVO) {
             fill_linear_row(s, c, input);
         } else {
@@ -152,15 +152,15 @@ static void find_subsystems(const kk_model *m, gauss_seidel *g, const kki_constr
     for (int k = 0; k < 2; k++) {
         const int tree = c->dof[k] < 0 ? -1 : m->node_tree[m->dof_node[c->dof[k]]];
         if (tree >= 0 && tree != last) {
-            g->first[count] = g->s->tree_local[tree];
-            g->end[count++] = g->s->tree_local[tree] + m->tree_first_dof[tree + 1] - m->tree_first_dof[tree];
+            g->first[count] = g->s->islands.tree_local[tree];
+            g->end[count++] = g->s->islands.tree_local[tree] + m->tree_first_dof[tree + 1] - m->tree_first_dof[tree];
             last = tree;
         }
     }
 }
 
 static const double *column(const gauss_seidel *g, int row) {
-    return g->s->Y + row;
+    return g->I->scratch->Y + row;
 }
 
 /// Sum over the row's own degrees of freedom of Y_ki x_k; with x = Y_i it is A_ii.
@@ -178,9 +178,9 @@ static double along(const gauss_seidel *g, int row, const double *x, size_t x_st
 /// Lines 8-12 and 13-19: λ_i, then the velocities of the subsystems.
 static void update(gauss_seidel *g, int row, double low, double high) {
     const size_t stride = (size_t)g->I->stride;
-    const double *Y = column(g, row), r = g->s->compliance[g->I->first_row + row];
+    const double *Y = column(g, row), r = g->s->solution.compliance[g->I->first_row + row];
     const double A = along(g, row, Y, stride) + r;
-    const double w = along(g, row, g->y, 1) + g->s->bias[g->I->first_row + row] + r * g->lambda[row];
+    const double w = along(g, row, g->y, 1) + g->s->solution.bias[g->I->first_row + row] + r * g->lambda[row];
     if (!(A > 0)) {
         return;
     }
@@ -214,30 +214,30 @@ static void update_block(gauss_seidel *g, const kki_block *b) {
 
 static void sweep(const kk_model *m, gauss_seidel *g) {
     for (int i = 0; i < g->I->nconstraint; i++) {
-        const kki_constraint *c = &g->s->constraint[g->s->order[g->I->first_constraint + i]];
+        const kki_constraint *c = &g->s->constraints.list[g->s->constraints.order[g->I->first_constraint + i]];
         find_subsystems(m, g, c);
         for (int b = 0; b < c->nblock; b++) {
-            update_block(g, &g->s->block[c->block + b]);
+            update_block(g, &g->s->solution.block[c->block + b]);
         }
     }
 }
 
 static void solve(const kk_model *m, kk_simulator *s, const kki_island *I) {
     const int K = s->options.max_sweeps > 0 ? s->options.max_sweeps : KKI_PAPER_SWEEPS_SPRINGHEAD;
-    gauss_seidel g = {.s = s, .I = I, .y = s->local[0], .lambda = s->lambda + I->first_row};
+    gauss_seidel g = {.s = s, .I = I, .y = I->scratch->y_end, .lambda = s->solution.lambda + I->first_row};
     kki_rows_build(m, s, I);
     kki_island_free_dead_rows(s, I);
-    kki_island_gather(m, s, I, s->y, g.y);
-    kki_rows_velocity(s, I, g.y, s->u0 + I->first_row);
-    kki_island_gather(m, s, I, s->y_free, g.y);
-    kki_rows_velocity(s, I, g.y, s->g + I->first_row);
+    kki_island_gather(m, s, I, s->kick.y, g.y);
+    kki_rows_velocity(s, I, g.y, s->solution.u0 + I->first_row);
+    kki_island_gather(m, s, I, s->kick.y_free, g.y);
+    kki_rows_velocity(s, I, g.y, s->solution.g + I->first_row);
     for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
-        s->g[r] += s->bias[r];
+        s->solution.g[r] += s->solution.bias[r];
     }
     for (int k = 0; k < K; k++) {
         sweep(m, &g);
     }
-    kki_island_scatter(m, s, I, g.y, s->y_end);
+    kki_island_scatter(m, s, I, g.y, s->kick.y_end);
     const kki_problem problem = kki_island_problem(s, I, 0);
     kki_paper_judge(m, s, I, &problem, K);
 }
@@ -247,15 +247,15 @@ static void solve(const kk_model *m, kk_simulator *s, const kki_island *I) {
 /// (1) and the new place: velocities first, then positions with them.
 static void move(const kk_model *m, kk_simulator *s) {
     for (int k = 0; k < m->nv; k++) {
-        s->dv[k] = s->y_end[k] - s->y[k];
+        s->kick.dv[k] = s->kick.y_end[k] - s->kick.y[k];
     }
-    s->data->kernels->kick_apply(m, &s->data->scratch, s->dv, s->dv);
+    s->data->kernels->kick_apply(m, &s->data->scratch, s->kick.dv, s->kick.dv);
     for (int k = 0; k < m->nv; k++) {
-        s->v_kick[k] = s->v[k];
-        s->acceleration[k] = s->dv[k] / s->h;
-        s->v[k] = s->v_kicked[k] = s->v[k] + s->dv[k];
+        s->motion.v_before[k] = s->motion.v[k];
+        s->motion.acceleration[k] = s->kick.dv[k] / s->h;
+        s->motion.v[k] = s->motion.v_after[k] = s->motion.v[k] + s->kick.dv[k];
     }
-    kki_drift(m, s->h, s->q, s->v);
+    kki_drift(m, s->h, s->motion.q, s->motion.v);
 }
 
 static kk_status step(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input,
@@ -271,12 +271,13 @@ static kk_status step(const kk_model *m, kk_simulator *s, const kk_state *state,
         return status;
     }
     fill_rows(m, s, input);
-    s->data->kernels->kick_factor(m, &s->data->scratch, s->diagonal, s->tau, s->v, s->E, s->y);
+    s->data->kernels->kick_factor(m, &s->data->scratch, s->forces.diagonal, s->forces.tau, s->motion.v, s->kick.E,
+                                  s->kick.y);
     for (int k = 0; k < m->nv; k++) {
-        s->y_end[k] = s->y_free[k] = s->y[k] + s->h * s->E[k];
+        s->kick.y_end[k] = s->kick.y_free[k] = s->kick.y[k] + s->h * s->kick.E[k];
     }
-    for (int i = 0; i < s->nisland; i++) {
-        solve(m, s, &s->island[i]);
+    for (int i = 0; i < s->islands.count; i++) {
+        solve(m, s, &s->islands.list[i]);
     }
     move(m, s);
     kki_paper_finish(m, s);

@@ -65,8 +65,8 @@ double kki_delayed_control(const kk_simulator *s, const kki_model_actuator *a, d
     if (a->history_index < 0) {
         return control;
     }
-    const ring r = ring_of(a, kk_state_lag_const(s->start) + a->history_index);
-    const double time = kk_state_time(s->start) - a->delay, trace = 1e-6 * s->model->options.timestep;
+    const ring r = ring_of(a, kk_state_lag_const(s->motion.start) + a->history_index);
+    const double time = kk_state_time(s->motion.start) - a->delay, trace = 1e-6 * s->model->options.timestep;
     const int k = last_before(&r, time, trace);
     if (k < 0 || k + 1 == r.count || a->delay_interpolation == KK_DELAY_HOLD || time <= time_at(&r, k)) {
         return sample(&r, k);
@@ -80,13 +80,13 @@ double kki_delayed_control(const kk_simulator *s, const kki_model_actuator *a, d
 
 /// Parts of a step have one sample together: the control does not change in it.
 void kki_remember_controls(const kk_model *m, kk_simulator *s, const double *control) {
-    const double time = kk_state_time(s->start);
+    const double time = kk_state_time(s->motion.start);
     for (int i = 0; i < m->nactuator; i++) {
         const kki_model_actuator *a = &m->actuator[i];
         if (a->history_index < 0) {
             continue;
         }
-        double *history = s->lag + a->history_index;
+        double *history = s->motion.activation + a->history_index;
         const ring r = ring_of(a, history);
         const int last = slot_of(&r, r.count - 1);
         if (time - r.when[last] < 0.5 * s->options.timestep && history[KKI_HISTORY_COUNT] > 0) {
@@ -117,10 +117,10 @@ double kki_activate(kk_simulator *s, const kki_model_actuator *a, double control
     if (a->lag == KK_LAG_NONE) {
         return u;
     }
-    double *x = &s->lag[a->lag_index], time = s->h;
+    double *x = &s->motion.activation[a->lag_index], time = s->h;
     if (s->h == 0) { // a stage of Runge and Kutta: from the step's start to its moment
-        *x = kk_state_lag_const(s->start)[a->lag_index];
-        time = s->moment;
+        *x = kk_state_lag_const(s->motion.start)[a->lag_index];
+        time = s->rk4.moment;
     }
     if (a->lag == KK_LAG_MUSCLE) {
         return activate_muscle(s, a, u, time, x);

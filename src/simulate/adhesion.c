@@ -13,11 +13,11 @@ static int is_drawn(const kk_model *m, const kk_simulator *s, const kki_contact 
 void kki_adhere(const kk_model *m, kk_simulator *s, int body, double force) {
     const kk_vec3 none = kk_vec3_make(0, 0, 0);
     int count = 0;
-    for (int i = 0; i < s->ncontact && force > 0; i++) {
-        count += is_drawn(m, s, &s->contact[i], body);
+    for (int i = 0; i < s->contacts.count && force > 0; i++) {
+        count += is_drawn(m, s, &s->contacts.list[i], body);
     }
-    for (int i = 0; i < s->ncontact && count > 0; i++) {
-        const kki_contact *k = &s->contact[i];
+    for (int i = 0; i < s->contacts.count && count > 0; i++) {
+        const kki_contact *k = &s->contacts.list[i];
         if (is_drawn(m, s, k, body)) { // the normal points from the first to the second
             const kk_vec3 f = kk_vec3_scale(k->normal, force / count);
             kki_push(s, k->node[0], k->point, kk_force_make(none, f));

@@ -14,8 +14,8 @@
 /// Of joints' springs, whose ways kki_tree_energies leaves behind.
 static double spring_energy(const kk_model *m, const kk_simulator *s) {
     double sum = 0;
-    for (int k = 0; k < m->nv && s->has_stiffness; k++) {
-        const double stretch = s->dv[k] - m->dof[k].rest;
+    for (int k = 0; k < m->nv && s->traits.has_stiffness; k++) {
+        const double stretch = s->kick.dv[k] - m->dof[k].rest;
         sum += m->dof[k].stiffness * (stretch * stretch);
     }
     return 0.5 * sum;
@@ -23,38 +23,39 @@ static double spring_energy(const kk_model *m, const kk_simulator *s) {
 
 static kki_audit_energy energy_at(const kk_model *m, kk_simulator *s, const double *q, const double *v) {
     kki_audit_energy sum = {0, 0, 0};
-    kk_kinematics_velocity(m, s->view, q, v);
-    kki_tree_energies(m, s, s->view, q, v, s->tree_energy);
+    kk_kinematics_velocity(m, s->readout.view, q, v);
+    kki_tree_energies(m, s, s->readout.view, q, v, s->energy.tree_energy);
     for (int t = 0; t < m->ntree; t++) {
-        sum.kinetic += s->tree_energy[t].kinetic;
-        sum.potential += s->tree_energy[t].potential;
+        sum.kinetic += s->energy.tree_energy[t].kinetic;
+        sum.potential += s->energy.tree_energy[t].potential;
     }
     sum.springs = spring_energy(m, s);
     return sum;
 }
 
 static int is_last(const kk_model *m, const kk_simulator *s, const kk_state *state) {
-    return s->audited.is_known &&
-           memcmp(s->audited.q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->audited.q) == 0 &&
-           memcmp(s->audited.v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->audited.v) == 0;
+    return s->energy.audited.is_known &&
+           memcmp(s->energy.audited.q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->energy.audited.q) == 0 &&
+           memcmp(s->energy.audited.v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->energy.audited.v) == 0;
 }
 
 /// The energy that the step starts from: mostly what the last one ended with.
 static kki_audit_energy energy_before(const kk_model *m, kk_simulator *s, const kk_state *state) {
-    return is_last(m, s, state) ? s->audited.energy : energy_at(m, s, kk_state_q_const(state), kk_state_v_const(state));
+    return is_last(m, s, state) ? s->energy.audited.energy
+                                : energy_at(m, s, kk_state_q_const(state), kk_state_v_const(state));
 }
 
 static kki_audit_energy energy_after(const kk_model *m, kk_simulator *s) {
-    s->audited.energy = energy_at(m, s, s->q, s->v);
-    s->audited.is_known = 1;
-    memcpy(s->audited.q, s->q, (size_t)m->nq * sizeof *s->q);
-    memcpy(s->audited.v, s->v, (size_t)m->nv * sizeof *s->v);
-    return s->audited.energy;
+    s->energy.audited.energy = energy_at(m, s, s->motion.q, s->motion.v);
+    s->energy.audited.is_known = 1;
+    memcpy(s->energy.audited.q, s->motion.q, (size_t)m->nq * sizeof *s->motion.q);
+    memcpy(s->energy.audited.v, s->motion.v, (size_t)m->nv * sizeof *s->motion.v);
+    return s->energy.audited.energy;
 }
 
 /// h f·(v₀ + v₁)/2
 static double work_of(const kk_model *m, const kk_simulator *s, kk_force_source source) {
-    const double *f = s->force[source], *v0 = s->v_kick, *v1 = s->v_kicked;
+    const double *f = s->forces.by_source[source], *v0 = s->motion.v_before, *v1 = s->motion.v_after;
     double sum = 0;
     for (int k = 0; k < m->nv; k++) {
         sum += f[k] * (v0[k] + v1[k]);
@@ -63,18 +64,19 @@ static double work_of(const kk_model *m, const kk_simulator *s, kk_force_source 
 }
 
 void kki_audit_pushes(const kk_model *m, kk_simulator *s) {
-    s->pushed_work = 0;
-    if (!s->is_pushed) {
+    s->energy.pushed_work = 0;
+    if (!s->forces.is_pushed) {
         return;
     }
     for (int k = 0; k < m->nv; k++) {
-        s->view_v[k] = 0.5 * (s->v[k] + s->v_kicked[k]);
+        s->readout.view_v[k] = 0.5 * (s->motion.v[k] + s->motion.v_after[k]);
     }
-    kk_kinematics_velocity(m, s->view, s->q, s->view_v);
+    kk_kinematics_velocity(m, s->readout.view, s->motion.q, s->readout.view_v);
     for (int i = 1; i < m->nnode; i++) {
-        const kki_rates *V = kki_rates_of(s->view, i);
-        const kk_force *f = &s->outside[i];
-        s->pushed_work += s->h * (kk_vec3_dot(f->angular, kki_vec3(V->w)) + kk_vec3_dot(f->linear, kki_vec3(V->u)));
+        const kki_rates *V = kki_rates_of(s->readout.view, i);
+        const kk_force *f = &s->readout.outside[i];
+        s->energy.pushed_work +=
+            s->h * (kk_vec3_dot(f->angular, kki_vec3(V->w)) + kk_vec3_dot(f->linear, kki_vec3(V->u)));
     }
 }
 
@@ -84,7 +86,7 @@ static double greater(double a, double b) {
 
 /// Whether the step moved positions by more than its velocities did, to take overlap back.
 static int was_corrected(const kk_model *m, const kk_simulator *s) {
-    return memcmp(s->drift, s->v_kicked, (size_t)m->nv * sizeof *s->drift) != 0;
+    return memcmp(s->motion.v_drift, s->motion.v_after, (size_t)m->nv * sizeof *s->motion.v_drift) != 0;
 }
 
 /// Most that taking overlap back can lift what is heavy: half a step of the change of velocity, with all of the weight.
@@ -93,7 +95,7 @@ static double most_correction(const kk_model *m, const kk_simulator *s) {
         kk_sqrt(m->gravity[0] * m->gravity[0] + m->gravity[1] * m->gravity[1] + m->gravity[2] * m->gravity[2]);
     double fastest = 0;
     for (int k = 0; k < m->nv; k++) {
-        fastest = greater(fastest, __builtin_fabs(s->drift[k] - s->v_kicked[k]));
+        fastest = greater(fastest, __builtin_fabs(s->motion.v_drift[k] - s->motion.v_after[k]));
     }
     return m->total_mass * g * 0.5 * s->h * fastest;
 }
@@ -102,7 +104,7 @@ static double most_correction(const kk_model *m, const kk_simulator *s) {
 static double largest_turn(const kk_model *m, const kk_simulator *s) {
     double most = 0;
     for (int i = 1; i < m->nnode; i++) {
-        const double *w = kki_rates_of(s->view, i)->w;
+        const double *w = kki_rates_of(s->readout.view, i)->w;
         most = greater(most, w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
     }
     return s->h * kk_sqrt(most);
@@ -112,7 +114,7 @@ static double largest_turn(const kk_model *m, const kk_simulator *s) {
 static double relative_change(const kk_model *m, const kk_simulator *s) {
     double change = 0, before = 0, after = 0;
     for (int k = 0; k < m->nv; k++) {
-        const double a = s->y[k], b = s->y_end[k];
+        const double a = s->kick.y[k], b = s->kick.y_end[k];
         before += a * a;
         after += b * b;
         change += (b - a) * (b - a);
@@ -144,15 +146,16 @@ static void add_parts(const kk_audit *first, kk_audit *a) {
 
 int kki_may_balance(const kk_model *m, const kk_simulator *s) {
     // what is driven keeps the velocities that its forces give it: whoever asked for an acceleration gets it
-    int may = s->ncontact == 0 && !s->is_smooth && !s->is_pushed && kki_is_zero(s->force[KK_FORCE_ACTUATOR], m->nv) &&
-              (!s->has_applied || kki_is_zero(s->force[KK_FORCE_APPLIED], m->nv));
-    for (int i = 0; i < s->nconstraint && may; i++) {
-        const int kind = s->constraint[i].kind;
+    int may = s->contacts.count == 0 && !s->rk4.is_used && !s->forces.is_pushed &&
+              kki_is_zero(s->forces.by_source[KK_FORCE_ACTUATOR], m->nv) &&
+              (!s->forces.has_applied || kki_is_zero(s->forces.by_source[KK_FORCE_APPLIED], m->nv));
+    for (int i = 0; i < s->constraints.count && may; i++) {
+        const int kind = s->constraints.list[i].kind;
         may = kind == KKI_ON_LOOP || kind == KKI_ON_COUPLING;
     }
     for (int t = 0; t < m->ntree && may; t++) {
-        const int root = m->dof_node[m->tree_first_dof[t]], island = s->tree_island[t];
-        may = (m->ntree == 1 || (island >= 0 && island == s->tree_island[0])) && !kki_is_flyer(m, root) &&
+        const int root = m->dof_node[m->tree_first_dof[t]], island = s->islands.tree_island[t];
+        may = (m->ntree == 1 || (island >= 0 && island == s->islands.tree_island[0])) && !kki_is_flyer(m, root) &&
               !kki_is_lone(m, root);
     }
     return may;
@@ -167,8 +170,9 @@ static const double ROUNDING = 1e-13, ROUNDING_OF_WORKS = 1e-15;
 static double noise_of(const kk_model *m, const kk_simulator *s) {
     double sum = 0;
     for (int k = 0; k < m->nv; k++) {
-        const double slope = (s->has_springs ? s->passive[k] : 0) + (s->has_servos ? s->servo[k] : 0);
-        sum += slope * (s->v_kicked[k] * s->v_kicked[k] + s->v_kick[k] * s->v_kick[k]);
+        const double slope = (s->traits.has_springs ? s->forces.passive_slope[k] : 0) +
+                             (s->forces.has_servos ? s->forces.servo_slope[k] : 0);
+        sum += slope * (s->motion.v_after[k] * s->motion.v_after[k] + s->motion.v_before[k] * s->motion.v_before[k]);
     }
     return ROUNDING_OF_WORKS * s->h * sum;
 }
@@ -177,10 +181,10 @@ static double noise_of(const kk_model *m, const kk_simulator *s) {
 static void take(const kk_model *m, kk_simulator *s, double energy, kk_audit *a) {
     const double left = a->kinetic[1] - energy, factor = kk_sqrt(left / a->kinetic[1]);
     for (int k = 0; k < m->nv; k++) {
-        s->v[k] *= factor;
+        s->motion.v[k] *= factor;
     }
-    memcpy(s->audited.v, s->v, (size_t)m->nv * sizeof *s->v);
-    s->audited.energy.kinetic = a->kinetic[1] = left;
+    memcpy(s->energy.audited.v, s->motion.v, (size_t)m->nv * sizeof *s->motion.v);
+    s->energy.audited.energy.kinetic = a->kinetic[1] = left;
     a->correction -= energy;
 }
 
@@ -208,11 +212,11 @@ void kki_audit(const kk_model *m, kk_simulator *s, const kk_state *state) {
     const kk_audit parts = s->report.audit;
     kk_audit *a = &s->report.audit;
     const kki_audit_energy before = energy_before(m, s, state), after = energy_after(m, s);
-    const double passive = s->has_springs ? work_of(m, s, KK_FORCE_PASSIVE) : 0;
-    const double constraints = s->report.constraint_work - s->work_before;
+    const double passive = s->traits.has_springs ? work_of(m, s, KK_FORCE_PASSIVE) : 0;
+    const double constraints = s->report.constraint_work - s->energy.work_before;
     *a = (kk_audit){.kinetic = {before.kinetic, after.kinetic}, .potential = {before.potential, after.potential}};
     a->actuators = m->nactuator > 0 ? work_of(m, s, KK_FORCE_ACTUATOR) : 0;
-    a->applied = (s->has_applied ? work_of(m, s, KK_FORCE_APPLIED) : 0) + s->pushed_work;
+    a->applied = (s->forces.has_applied ? work_of(m, s, KK_FORCE_APPLIED) : 0) + s->energy.pushed_work;
     const double works = a->actuators + a->applied + passive + constraints;
     const double fall = (after.potential - after.springs) - (before.potential - before.springs);
     const double left = (after.kinetic - before.kinetic) + fall - works;
@@ -225,12 +229,12 @@ void kki_audit(const kk_model *m, kk_simulator *s, const kk_state *state) {
     a->scale = greater(a->scale, greater(__builtin_fabs(passive), __builtin_fabs(constraints)));
     a->scale = greater(a->scale, KKI_LEAST_ENERGY * m->total_mass);
     const double accurate = accurate_share(m, s) * a->scale;
-    s->audit_verdict = a->error > KKI_MOST_GAIN * a->scale   ? KKI_AUDIT_GAINS
-                       : __builtin_fabs(a->error) > accurate ? KKI_AUDIT_ROUGH
-                                                             : KKI_AUDIT_ACCURATE;
-    if (s->degrades) {
+    s->energy.verdict = a->error > KKI_MOST_GAIN * a->scale   ? KKI_AUDIT_GAINS
+                        : __builtin_fabs(a->error) > accurate ? KKI_AUDIT_ROUGH
+                                                              : KKI_AUDIT_ACCURATE;
+    if (s->retry.degrades) {
         take_gain(m, s, left, a);
-    } else if (s->may_balance) {
+    } else if (s->energy.may_balance) {
         balance(m, s, left, a);
     }
     if (parts.scale > 0) {
@@ -239,5 +243,5 @@ void kki_audit(const kk_model *m, kk_simulator *s, const kk_state *state) {
 }
 
 kki_verdict_of_audit kki_audit_verdict(const kk_simulator *s) {
-    return (kki_verdict_of_audit)s->audit_verdict;
+    return (kki_verdict_of_audit)s->energy.verdict;
 }

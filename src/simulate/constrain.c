@@ -14,24 +14,24 @@
 // ---- lists with room that is checked before they are begun
 
 static kki_constraint *begin(kk_simulator *s, kki_constraint_kind kind, int item) {
-    kki_constraint *c = &s->constraint[s->nconstraint];
+    kki_constraint *c = &s->constraints.list[s->constraints.count];
     c->kind = (int32_t)kind; // member by member: whole, it would be zeroed by a slow string instruction
     c->item = item;
     c->side = c->nrow = c->nblock = c->npositions = c->sticks = c->gives = 0;
-    c->first_part = s->nparts;
+    c->first_part = s->constraints.nparts;
     c->dof[0] = c->dof[1] = -1;
     c->gap[0] = 0;
     return c;
 }
 
 static void end(kk_simulator *s, kki_constraint *c) {
-    c->nparts = s->nparts - c->first_part;
-    s->nconstraint++;
+    c->nparts = s->constraints.nparts - c->first_part;
+    s->constraints.count++;
 }
 
 /// Its wrenches are the caller's to fill.
 static kki_row_part *add_part(kk_simulator *s, int row, int i, int j) {
-    kki_row_part *p = &s->part[s->nparts++];
+    kki_row_part *p = &s->constraints.part[s->constraints.nparts++];
     p->row = row;
     p->i = i;
     p->j = j;
@@ -84,7 +84,7 @@ static inline pair size_of_pair(pair a) {
     return (pair)((pair_bits)a & INT64_MAX);
 }
 
-/// One side of forces along d: arm × d, or nothing where that is rounding (a ball that is pushed at its centre does not turn; what is no number stays
+/// One side of forces along d: arm × d, or nothing where that is rounding (a ball that is pushed at its center does not turn; what is no number stays
 /// none), and d itself. What the world feels nobody asks. @param part  three of them    @param w  of the first the side's wrench
 static inline void put_forces(kki_row_part *part, double *w, int node, kk_vec3 arm, const triad *d, double rounding,
                               double sign) {
@@ -111,7 +111,7 @@ static inline void put_forces(kki_row_part *part, double *w, int node, kk_vec3 a
 
 /// Forces along three directions: on node i, and their opposites on node j.
 QUICK void force_parts(kk_simulator *s, int row, const lever *at, const triad *d) {
-    kki_row_part *p = &s->part[s->nparts];
+    kki_row_part *p = &s->constraints.part[s->constraints.nparts];
     for (int r = 0; r < 3; r++) {
         add_part(s, row + r, at->i, at->j);
     }
@@ -180,7 +180,7 @@ void kki_add_line_part(kk_simulator *s, const int node[2], const kk_vec3 at[2], 
 // ---- contacts
 
 static void constrain_contact(const kk_model *m, kk_simulator *s, int i) {
-    const kki_contact *k = &s->contact[i];
+    const kki_contact *k = &s->contacts.list[i];
     const kki_contact_law *law = &m->law[k->law];
     kki_constraint *c = begin(s, KKI_ON_CONTACT, i);
     const int a = k->node[0], b = k->node[1];
@@ -222,8 +222,8 @@ static void constrain_limit(const kk_model *m, kk_simulator *s, int dof, int sid
 
 /// Limits that the rest of the step could reach.
 static void constrain_limits(const kk_model *m, kk_simulator *s) {
-    const double *q = s->q, *v = s->v, h = s->h;
-    for (const kki_limited *d = s->limited, *last = d + s->nlimited; d < last; d++) {
+    const double *q = s->motion.q, *v = s->motion.v, h = s->h;
+    for (const kki_limited *d = s->constraints.limited, *last = d + s->constraints.nlimited; d < last; d++) {
         const double below = q[d->q] - d->lower, above = d->upper - q[d->q];
         const double reach = 0.01 + 2 * h * __builtin_fabs(v[d->dof]);
         if (below < reach) {
@@ -248,10 +248,10 @@ int kki_list_limited(const kk_model *model, kki_limited *list) {
 }
 
 static void constrain_friction(const kk_model *m, kk_simulator *s, int dof) {
-    if (m->dof[dof].friction <= 0 || s->glide[dof] != 0) {
+    if (m->dof[dof].friction <= 0 || s->forces.saturated[dof] != 0) {
         return;
     }
-    kki_constrain_dof(m, s, KKI_ON_FRICTION, dof, dof, 1);
+    kki_constrain_dof(m, s, KKI_ON_JOINT_FRICTION, dof, dof, 1);
 }
 
 kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_constraint_kind kind, int item, int dof,
@@ -269,7 +269,7 @@ kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_co
 static void constrain_motor(const kk_model *m, kk_simulator *s, int actuator) {
     const kki_model_actuator *a = &m->actuator[actuator];
     const double own = 1 / kki_pivot_of(s->data, a->v_index)->inverse_D;
-    const double weight = own / -(s->h * a->gear * a->gear * s->wanted[actuator].slope);
+    const double weight = own / -(s->h * a->gear * a->gear * s->forces.wanted[actuator].slope);
     kki_constraint *c = begin(s, KKI_ON_MOTOR, actuator);
     c->nrow = c->nblock = 1;
     c->dof[0] = a->v_index;
@@ -281,17 +281,17 @@ static void constrain_motor(const kk_model *m, kk_simulator *s, int actuator) {
 /// Few are, and mostly none.
 static void constrain_motors(const kk_model *m, kk_simulator *s) {
     for (int i = 0; i < m->nactuator; i++) {
-        const int8_t *next = memchr(s->servo_mode + i, KKI_SERVO_ROW, (size_t)(m->nactuator - i));
+        const int8_t *next = memchr(s->forces.servo_mode + i, KKI_SERVO_ROW, (size_t)(m->nactuator - i));
         if (!next) {
             return;
         }
-        i = (int)(next - s->servo_mode);
+        i = (int)(next - s->forces.servo_mode);
         constrain_motor(m, s, i);
     }
 }
 
 static double coupling_gap(const kk_simulator *s, const kki_coupling *k) {
-    return s->q[k->follower_q] - k->ratio * s->q[k->leader_q] - k->offset;
+    return s->motion.q[k->follower_q] - k->ratio * s->motion.q[k->leader_q] - k->offset;
 }
 
 static void constrain_coupling(const kk_model *m, kk_simulator *s, int i) {
@@ -382,7 +382,7 @@ static void loop_rod(kk_simulator *s, kki_constraint *c, const kki_model_loop *l
 
 static void constrain_loop(const kk_model *m, kk_simulator *s, int i) {
     const kki_model_loop *l = &m->loop[i];
-    if (!kki_loop_is_on(l, s->loop_switch[i])) {
+    if (!kki_loop_is_on(l, s->constraints.loop_switch[i])) {
         return;
     }
     kki_constraint *c = begin(s, KKI_ON_LOOP, i);
@@ -433,7 +433,7 @@ double kki_widest_opening(const kk_model *model, const kk_simulator *s, const kk
     }
     for (int i = 0; i < model->nloop; i++) {
         const kki_model_loop *l = &model->loop[i];
-        const double gap = kki_loop_is_on(l, s->loop_switch[i]) ? opening_of(poses, l) : 0;
+        const double gap = kki_loop_is_on(l, s->constraints.loop_switch[i]) ? opening_of(poses, l) : 0;
         widest = gap > widest ? gap : widest;
     }
     return widest;
@@ -460,27 +460,27 @@ double kki_coupling_gap(const kk_model *model, const kk_simulator *s, int coupli
 }
 
 void kki_constrain_loops(const kk_model *model, kk_simulator *s) {
-    s->nconstraint = s->nparts = 0;
+    s->constraints.count = s->constraints.nparts = 0;
     add_loops(model, s);
 }
 
 kk_status kki_constrain(const kk_model *model, kk_simulator *s) {
-    const int may_rub =
-        s->has_dry || model->options.integrator == KK_INTEGRATOR_RK4; // which has no joints that slide on
-    s->nconstraint = s->nparts = 0;
-    kki_loose_choose(model, s);
+    const int may_rub = s->traits.has_dry_friction ||
+                        model->options.integrator == KK_INTEGRATOR_RK4; // which has no joints that slide on
+    s->constraints.count = s->constraints.nparts = 0;
+    kki_free_bodies_choose(model, s);
     if (!kki_room_is_lacking(s)) { // else it is not known yet who is loose
-        kki_room_ask(s->ncontact - s->loose.npoint, s->room.held, &s->lacking.room.held);
+        kki_room_ask(s->contacts.count - s->free_bodies.npoint, s->room.held, &s->lacking.room.held);
     }
     if (kki_room_is_lacking(s)) {
         return KK_LIMIT_EXCEEDED;
     }
-    for (int i = 0; i < s->ncontact && s->loose.npoint < s->ncontact; i++) {
-        if (!kki_loose_has_contact(s, i)) {
+    for (int i = 0; i < s->contacts.count && s->free_bodies.npoint < s->contacts.count; i++) {
+        if (!kki_free_bodies_have_contact(s, i)) {
             constrain_contact(model, s, i);
         }
     }
-    if (!s->loose.is_everything) { // which have neither limits nor friction in their joints
+    if (!s->free_bodies.is_everything) { // which have neither limits nor friction in their joints
         constrain_limits(model, s);
         for (int i = 0; i < model->nv && may_rub; i++) {
             constrain_friction(model, s, i);

@@ -83,42 +83,42 @@ static void shorten(int n, double t, const double *from, double *x) {
 
 /// A body of the island's first tree, for the report.
 static int body_of(const kk_model *m, const kk_simulator *s, const kki_island *I) {
-    return m->node_body[m->dof_node[m->tree_first_dof[s->tree_order[I->first_tree]]]];
+    return m->node_body[m->dof_node[m->tree_first_dof[s->islands.tree_order[I->first_tree]]]];
 }
 
 static void hold(const kk_model *m, kk_simulator *s, kki_island *I, double *y_end, double *y_drift) {
     const int body[2] = {body_of(m, s, I), -1};
-    memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
-    memset(s->kept + I->first_row, 0, (size_t)I->stride * sizeof *s->kept);
-    memset(s->u + I->first_row, 0, (size_t)I->stride * sizeof *s->u);
+    memset(s->solution.lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->solution.lambda);
+    memset(s->solution.kept + I->first_row, 0, (size_t)I->stride * sizeof *s->solution.kept);
+    memset(s->solution.u + I->first_row, 0, (size_t)I->stride * sizeof *s->solution.u);
     memset(y_end, 0, (size_t)I->nv * sizeof *y_end);
     memset(y_drift, 0, (size_t)I->nv * sizeof *y_drift);
-    s->report.residual = 0; // of rows that nothing was asked of
-    kki_note_flaw(&s->report, KK_STEP_HELD, KK_FLAW_RANGE, KK_STAGE_SOLVE, body, 0);
+    I->report->residual = 0; // of rows that nothing was asked of
+    kki_note_flaw(I->report, KK_STEP_HELD, KK_FLAW_RANGE, KK_STAGE_SOLVE, body, 0);
 }
 
 void kki_island_degrade(const kk_model *m, kk_simulator *s, kki_island *I, kk_status solved, const double *y,
                         const double *y_free, double *y_end, double *y_drift) {
     const double start = square_of(y, I->nv), free = square_of(y_free, I->nv), most = start > free ? start : free;
     const int is_good = kki_are_finite(y_end, I->nv) && kki_are_finite(y_drift, I->nv) &&
-                        kki_are_finite(s->lambda + I->first_row, I->nrow) && most < __builtin_inf();
+                        kki_are_finite(s->solution.lambda + I->first_row, I->nrow) && most < __builtin_inf();
     if (solved != KK_OK || !is_good) {
         hold(m, s, I, y_end, y_drift);
         return;
     }
     const double t = longest_share(I->nv, y_free, y_end, most);
     if (t < 1) {
-        const int body[2] = {s->report.worst_body[0], s->report.worst_body[1]};
-        kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_ENERGY, KK_STAGE_SOLVE, body,
+        const int body[2] = {I->report->worst_body[0], I->report->worst_body[1]};
+        kki_note_flaw(I->report, KK_STEP_DEGRADED, KK_FLAW_ENERGY, KK_STAGE_SOLVE, body,
                       0.5 * (square_of(y_end, I->nv) - most));
         shorten(I->nv, t, y_free, y_end);
         for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
-            s->lambda[r] *= t;
-            s->kept[r] *= t;
+            s->solution.lambda[r] *= t;
+            s->solution.kept[r] *= t;
         }
-        kki_rows_velocity(s, I, y_end, s->u + I->first_row);
+        kki_rows_velocity(s, I, y_end, s->solution.u + I->first_row);
         for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
-            s->u[r] += s->bias[r] + s->compliance[r] * s->lambda[r];
+            s->solution.u[r] += s->solution.bias[r] + s->solution.compliance[r] * s->solution.lambda[r];
         }
     }
     // taking overlap back may not throw what it moves
@@ -137,7 +137,8 @@ static int is_bad(const kk_model *m, const kk_simulator *s, int tree, int *q_fir
     const int first = m->tree_first_dof[tree], end = m->tree_first_dof[tree + 1];
     *q_first = m->node[m->dof_node[first]].q_index;
     *q_end = end < m->nv ? m->node[m->dof_node[end]].q_index : m->nq;
-    return !kki_are_finite(s->v + first, end - first) || !kki_are_finite(s->q + *q_first, *q_end - *q_first);
+    return !kki_are_finite(s->motion.v + first, end - first) ||
+           !kki_are_finite(s->motion.q + *q_first, *q_end - *q_first);
 }
 
 void kki_hold_bad_trees(const kk_model *m, kk_simulator *s, const kk_state *state) {
@@ -146,8 +147,9 @@ void kki_hold_bad_trees(const kk_model *m, kk_simulator *s, const kk_state *stat
         int q_first, q_end;
         if (is_bad(m, s, tree, &q_first, &q_end)) {
             const int body[2] = {m->node_body[m->dof_node[first]], -1};
-            memset(s->v + first, 0, (size_t)(end - first) * sizeof *s->v);
-            memcpy(s->q + q_first, kk_state_q_const(state) + q_first, (size_t)(q_end - q_first) * sizeof *s->q);
+            memset(s->motion.v + first, 0, (size_t)(end - first) * sizeof *s->motion.v);
+            memcpy(s->motion.q + q_first, kk_state_q_const(state) + q_first,
+                   (size_t)(q_end - q_first) * sizeof *s->motion.q);
             kki_note_flaw(&s->report, KK_STEP_HELD, KK_FLAW_RANGE, KK_STAGE_MOVE, body, 0);
         }
     }

@@ -37,7 +37,7 @@ static inline void turn_to(kk_vec3 n, direction *last) {
 
 /// Along the first shape's x axis where friction differs by direction.
 static kk_vec3 friction_axis(const kk_simulator *s, int shape, kk_vec3 n) {
-    const kk_vec3 x = kk_mat3_column(s->X_WS[shape].R, 0);
+    const kk_vec3 x = kk_mat3_column(s->shapes.X_WS[shape].R, 0);
     const kk_vec3 t = kk_vec3_sub(x, kk_vec3_scale(n, kk_vec3_dot(n, x)));
     const double length = kk_vec3_norm(t);
     return length > 1e-3 ? kk_vec3_scale(t, 1 / length) : first_tangent(n);
@@ -46,7 +46,7 @@ static kk_vec3 friction_axis(const kk_simulator *s, int shape, kk_vec3 n) {
 /// Velocity of a shape's surface at a point, from a conveyor's motion, in the world.
 static kk_vec3 surface_velocity(const kk_model *m, const kk_simulator *s, int shape, kk_vec3 point) {
     const kk_motion V = m->shape[shape].surface;
-    const kk_transform *X = &s->X_WS[shape];
+    const kk_transform *X = &s->shapes.X_WS[shape];
     const kk_vec3 w = kk_mat3_mul_vec(X->R, V.angular), u = kk_mat3_mul_vec(X->R, V.linear);
     return kk_vec3_add(u, kk_vec3_cross(w, kk_vec3_sub(point, X->p)));
 }
@@ -96,7 +96,7 @@ static inline __attribute__((always_inline)) void fill_point(const kk_simulator 
     c->tangent[1] = f->along.tangent[1];
     c->open = c->swing = c->friction = 0;
     c->kept = c->impulse = c->velocity = none;
-    if (!s->has_plain_contacts) {
+    if (!s->traits.has_plain_contacts) {
         c->moment = c->kept_moment = none;
         c->surface[0] = c->surface[1] = 0;
     }
@@ -118,7 +118,7 @@ void kki_measure_openings(kk_simulator *s, int from, int end, int bore) {
     const double edge = KKI_LANDED, beyond = bore ? DEAD_BAND : 0;
     double least = __builtin_inf(), most = -__builtin_inf();
     for (int i = from; i < end; i++) {
-        const double gap = kki_seen_gap(s, &s->contact[i]);
+        const double gap = kki_seen_gap(s, &s->contacts.list[i]);
         least = gap < least ? gap : least;
         most = gap > most ? gap : most;
     }
@@ -128,8 +128,8 @@ void kki_measure_openings(kk_simulator *s, int from, int end, int bore) {
     // a face that hovers as a whole comes down evenly; by the square of its height alone it would take seconds
     const double sinks = least > edge ? 0.5 * CLOSING * (least - edge) : 0;
     for (int i = from; i < end; i++) {
-        const double gap = kki_seen_gap(s, &s->contact[i]), open = gap - closed;
-        s->contact[i].open = most <= DEAD_BAND ? share * (gap - base) + sinks : open > 0 ? open : 0;
+        const double gap = kki_seen_gap(s, &s->contacts.list[i]), open = gap - closed;
+        s->contacts.list[i].open = most <= DEAD_BAND ? share * (gap - base) + sinks : open > 0 ? open : 0;
     }
 }
 
@@ -151,10 +151,10 @@ static void fill_manifold(const kk_model *m, kk_simulator *s, int a, int b, int 
                       .pair = pair};
     const int on_b = acts_on_b(m, a, b, f);
     for (int i = 0; i < f->count; i++) {
-        fill_point(s, &all, &f->point[i], on_b, &s->contact[from + i]);
+        fill_point(s, &all, &f->point[i], on_b, &s->contacts.list[from + i]);
     }
-    for (int i = 0; i < f->count && !s->has_plain_contacts && (m->shape[a].runs || m->shape[b].runs); i++) {
-        run_surfaces(m, s, &s->contact[from + i]);
+    for (int i = 0; i < f->count && !s->traits.has_plain_contacts && (m->shape[a].runs || m->shape[b].runs); i++) {
+        run_surfaces(m, s, &s->contacts.list[from + i]);
     }
     kki_open_face(s, from, from + f->count, 0);
 }
@@ -229,15 +229,16 @@ static const uint64_t *past_of(const kk_simulator *s, memory_book *book, const k
 
 /// The new contact of `from` … `end` − 1 that is nearest to the place of an old one.
 static kki_contact *nearest(kk_simulator *s, int from, int end, const uint64_t *old) {
-    const kk_vec3 place = kk_transform_point(s->X_WS[s->contact[from].shape[0]], old_vec(old + KKI_WARM_PLACE));
+    const kk_vec3 place =
+        kk_transform_point(s->shapes.X_WS[s->contacts.list[from].shape[0]], old_vec(old + KKI_WARM_PLACE));
     kki_contact *best = NULL;
     double least = __builtin_inf();
     for (int i = from; i < end; i++) {
-        const kk_vec3 d = kk_vec3_sub(s->contact[i].position, place);
+        const kk_vec3 d = kk_vec3_sub(s->contacts.list[i].position, place);
         const double distance = kk_vec3_dot(d, d);
         if (distance < least) {
             least = distance;
-            best = &s->contact[i];
+            best = &s->contacts.list[i];
         }
     }
     return best;
@@ -247,8 +248,8 @@ static kki_contact *nearest(kk_simulator *s, int from, int end, const uint64_t *
 static kki_contact *heir(kk_simulator *s, int from, int end, const uint64_t *old) {
     const uint64_t feature = old[KKI_WARM_FEATURE];
     for (int i = from; i < end; i++) {
-        if (s->contact[i].feature == feature) {
-            return &s->contact[i];
+        if (s->contacts.list[i].feature == feature) {
+            return &s->contacts.list[i];
         }
     }
     return nearest(s, from, end, old);
@@ -273,7 +274,7 @@ static inline __attribute__((always_inline)) void take_force(const kk_simulator 
     const kk_vec3 force = old_vec(old + KKI_WARM_FORCE);
     c->kept = kk_vec3_add(c->kept, force);
     c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(force, s->h));
-    if (!s->has_plain_contacts) {
+    if (!s->traits.has_plain_contacts) {
         const kk_vec3 moment = old_vec(old + KKI_WARM_MOMENT);
         c->kept_moment = kk_vec3_add(c->kept_moment, moment);
         c->moment = kk_vec3_add(c->moment, kk_vec3_scale(moment, s->h));
@@ -307,13 +308,13 @@ static double contact_reach(const kk_model *m, const kk_simulator *s, const kki_
 static int find_manifolds(const kk_model *m, const kk_simulator *s, const kki_near_pair *near, const uint64_t *record,
                           kki_pair_memory *memory, kki_manifold *manifold, int room) {
     const int a = near->first, b = near->second;
-    const kki_struck *hit = s->nstruck > 0 ? kki_struck_pair(s, a, b) : NULL;
+    const kki_struck *hit = s->fast.nstruck > 0 ? kki_struck_pair(s, a, b) : NULL;
     *memory = record ? memory_of(record) : (kki_pair_memory){0};
     if (hit) {
         return kki_collide_struck(m, s, hit, manifold);
     }
-    return kki_collide(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b], contact_reach(m, s, near),
-                       memory, manifold, room);
+    return kki_collide(&m->shape[a].shape, &s->shapes.X_WS[a], &m->shape[b].shape, &s->shapes.X_WS[b],
+                       contact_reach(m, s, near), memory, manifold, room);
 }
 
 /// All but the memory, which stands there already.
@@ -332,24 +333,25 @@ static void set_touching(const kk_simulator *s, const kki_near_pair *p, int from
 /// What is round over a plane has one point, as a rule, and most contacts of robots are such: without a manifold on the way. Gives 0 where it is not so simple.
 static int touch_plane(const kk_model *m, kk_simulator *s, memory_book *book, const kki_near_pair *near,
                        direction *last) {
-    const int a = near->first, b = near->second, from = s->ncontact;
+    const int a = near->first, b = near->second, from = s->contacts.count;
     const kki_shape *plane = &m->shape[a].shape, *round = &m->shape[b].shape;
-    kki_touching *own = &s->touching[s->ntouching]; // there is room for one more
+    kki_touching *own = &s->contacts.touching[s->contacts.ntouching]; // there is room for one more
     kki_contact_point p;
     if (plane->type != KK_SHAPE_PLANE || round->type > KK_SHAPE_CAPSULE || m->law[near->law].ratio != 1 ||
-        !s->has_plain_contacts || s->ntouching == s->max_touching || from == s->max_contacts ||
+        !s->traits.has_plain_contacts || s->contacts.ntouching == s->contacts.max_touching || from == s->contacts.max ||
         s->lacking.room.contacts > 0) {
         return 0;
     }
     own->memory = (kki_pair_memory){0};
-    const int count = kki_round_over_plane(plane, &s->X_WS[a], round, &s->X_WS[b], near->reach, &own->memory, &p);
+    const int count =
+        kki_round_over_plane(plane, &s->shapes.X_WS[a], round, &s->shapes.X_WS[b], near->reach, &own->memory, &p);
     if (count <= 0) {
         return count == 0; // how far apart is not asked over planes
     }
-    turn_to(kk_mat3_column(s->X_WS[a].R, 2), last);
+    turn_to(kk_mat3_column(s->shapes.X_WS[a].R, 2), last);
     const kki_owner *A = &s->near.owner[a], *B = &s->near.owner[b];
-    const face f = {*last, {a, b}, {A->node, B->node}, near->law, s->ntouching++};
-    kki_contact *c = &s->contact[s->ncontact++];
+    const face f = {*last, {a, b}, {A->node, B->node}, near->law, s->contacts.ntouching++};
+    kki_contact *c = &s->contacts.list[s->contacts.count++];
     fill_point(s, &f, &p, round->type == KK_SHAPE_SPHERE, c);
     set_touching(s, near, from, 1, 1, own);
     kki_measure_opening(s, c, 0);
@@ -372,8 +374,8 @@ static int lacks_room(kk_simulator *s, const kki_manifold *manifold, int count) 
     if (*lacking > 0) {
         *lacking += points > 0 ? points : 1;
     } else {
-        kki_room_ask(s->ncontact + points, s->max_contacts, lacking);
-        kki_room_ask(s->ntouching + 1, s->max_touching, lacking);
+        kki_room_ask(s->contacts.count + points, s->contacts.max, lacking);
+        kki_room_ask(s->contacts.ntouching + 1, s->contacts.max_touching, lacking);
     }
     return *lacking > 0;
 }
@@ -383,15 +385,16 @@ static void collide_pair(const kk_model *m, kk_simulator *s, memory_book *book, 
                          direction *last) {
     const kki_near_pair *near = &s->near.list[i];
     const int a = near->first, b = near->second;
-    const kki_manifold *manifold = s->manifold;
-    kki_touching *own = &s->touching[s->ntouching]; // there is room for one more
+    const kki_manifold *manifold = s->contacts.manifold;
+    kki_touching *own = &s->contacts.touching[s->contacts.ntouching]; // there is room for one more
     int count = 0;
     if (met && met->count >= 0) {
         own->memory = met->memory;
         manifold = &met->manifold;
         count = met->count;
     } else {
-        count = find_manifolds(m, s, near, past_of(s, book, near), &own->memory, s->manifold, s->room.manifolds);
+        count =
+            find_manifolds(m, s, near, past_of(s, book, near), &own->memory, s->contacts.manifold, s->room.manifolds);
     }
     if (count < 0) {
         kki_room_ask(-1 - count, s->room.manifolds, &s->lacking.room.manifolds);
@@ -404,16 +407,16 @@ static void collide_pair(const kk_model *m, kk_simulator *s, memory_book *book, 
     if (lacks_room(s, manifold, count)) {
         return;
     }
-    const int from = s->ncontact;
-    s->ntouching++;
+    const int from = s->contacts.count;
+    s->contacts.ntouching++;
     for (int k = 0; k < count; k++) {
-        fill_manifold(m, s, a, b, near->law, &manifold[k], s->ntouching - 1, s->ncontact, last);
-        s->ncontact += manifold[k].count;
+        fill_manifold(m, s, a, b, near->law, &manifold[k], s->contacts.ntouching - 1, s->contacts.count, last);
+        s->contacts.count += manifold[k].count;
     }
-    set_touching(s, near, from, s->ncontact - from, count, own);
-    if (s->ncontact > from) {
+    set_touching(s, near, from, s->contacts.count - from, count, own);
+    if (s->contacts.count > from) {
         const int old = find_contacts(book, s->near.owner[a].collider, s->near.owner[b].collider);
-        inherit(s, from, s->ncontact, book, old);
+        inherit(s, from, s->contacts.count, book, old);
     }
 }
 
@@ -425,8 +428,8 @@ static inline __attribute__((always_inline)) void fetch_pair(const kk_model *m, 
     if (i + AHEAD < count) {
         const int b = s->near.list[i + AHEAD].second;
         kki_fetch(&m->shape[b].shape, KKI_LINE);
-        kki_fetch(&s->X_WS[b], KKI_LINE);
-        kki_fetch(&s->X_WS[b].p, sizeof s->X_WS[b].p);
+        kki_fetch(&s->shapes.X_WS[b], KKI_LINE);
+        kki_fetch(&s->shapes.X_WS[b].p, sizeof s->shapes.X_WS[b].p);
     }
 }
 
@@ -463,7 +466,7 @@ static void look_at_some(void *context, int first, int end, int worker) {
         memory_book book = open_at(x, n * KKI_MEETINGS);
         for (int i = n * KKI_MEETINGS; i < end_of_meetings(x, n); i++) {
             const kki_near_pair *p = &s->near.list[i];
-            kki_meeting *met = &s->met[i];
+            kki_meeting *met = &s->workers.met[i];
             const uint64_t *record = past_of(s, &book, p);
             fetch_pair(x->m, s, i, x->count);
             met->count = find_manifolds(x->m, s, p, record, &met->memory, &met->manifold, 1);
@@ -471,7 +474,7 @@ static void look_at_some(void *context, int first, int end, int worker) {
             sum.pairs += met->count > 0;
             sum.contacts += met->count > 0 ? met->manifold.count : 0;
         }
-        s->meetings[n] = sum;
+        s->workers.meetings[n] = sum;
     }
 }
 
@@ -480,17 +483,17 @@ static int number_contacts(kk_simulator *s, int meetings) {
     int64_t contacts = 0, pairs = 0;
     int several = 0;
     for (int i = 0; i < meetings; i++) {
-        const kki_meetings own = s->meetings[i];
-        s->meetings[i] = (kki_meetings){(int32_t)contacts, (int32_t)pairs, 0};
+        const kki_meetings own = s->workers.meetings[i];
+        s->workers.meetings[i] = (kki_meetings){(int32_t)contacts, (int32_t)pairs, 0};
         several |= own.several;
         contacts += own.contacts;
         pairs += own.pairs;
-        if (several || contacts > s->max_contacts || pairs > s->max_touching) {
+        if (several || contacts > s->contacts.max || pairs > s->contacts.max_touching) {
             return 0;
         }
     }
-    s->ncontact = (int32_t)contacts;
-    s->ntouching = (int32_t)pairs;
+    s->contacts.count = (int32_t)contacts;
+    s->contacts.ntouching = (int32_t)pairs;
     return 1;
 }
 
@@ -499,9 +502,9 @@ static void list_touching(const looking *x) {
     kk_simulator *s = x->s;
     int contacts = 0, pairs = 0;
     for (int i = 0; i < x->count; i++) {
-        const kki_meeting *met = &s->met[i];
+        const kki_meeting *met = &s->workers.met[i];
         if (met->count > 0) {
-            kki_touching *own = &s->touching[pairs++];
+            kki_touching *own = &s->contacts.touching[pairs++];
             own->memory = met->memory;
             set_touching(s, &s->near.list[i], contacts, met->manifold.count, met->count, own);
             contacts += met->manifold.count;
@@ -517,14 +520,14 @@ static void fill_some(void *context, int first, int end, int worker) {
     (void)worker;
     if (first == 0) {
         list_touching(x);
-        kki_loose_choose(x->m, s);
-        s->loose.is_chosen = 1;
+        kki_free_bodies_choose(x->m, s);
+        s->free_bodies.is_chosen = 1;
     }
     for (int n = first > 0 ? first - 1 : 0; n < end - 1; n++) {
         memory_book book = open_at(x, n * KKI_MEETINGS);
-        int from = s->meetings[n].contacts, pair = s->meetings[n].pairs;
+        int from = s->workers.meetings[n].contacts, pair = s->workers.meetings[n].pairs;
         for (int i = n * KKI_MEETINGS; i < end_of_meetings(x, n); i++) {
-            const kki_meeting *met = &s->met[i];
+            const kki_meeting *met = &s->workers.met[i];
             const kki_near_pair *p = &s->near.list[i];
             if (met->count > 0) {
                 const int count = met->manifold.count;
@@ -538,13 +541,13 @@ static void fill_some(void *context, int first, int end, int worker) {
     }
 }
 
-/// How far workers get: not at all where there are too few pairs, to what they find in s->met, or to the end.
+/// How far workers get: not at all where there are too few pairs, to what they find in s->workers.met, or to the end.
 typedef enum progress { NOTHING_DONE, LOOKED_AT, ALL_DONE } progress;
 
 static progress look_together(const kk_model *m, kk_simulator *s, const memory_book *book, int count) {
     const int meetings = (count + KKI_MEETINGS - 1) / KKI_MEETINGS;
     looking x = {m, s, book, count};
-    if (s->nworker < 2 || s->options.workers.count < 2 || meetings < 4) {
+    if (s->workers.count < 2 || s->options.workers.count < 2 || meetings < 4) {
         return NOTHING_DONE;
     }
     kki_workers_share(&s->options.workers, meetings, 1, look_at_some, &x);
@@ -567,31 +570,31 @@ static kk_status collide(const kk_model *model, kk_simulator *s, const kk_state 
     for (int i = 0; i < count && status == KK_OK; i++) {
         fetch_pair(model, s, i, count);
         if (done == LOOKED_AT || !touch_plane(model, s, &book, &s->near.list[i], &last)) {
-            collide_pair(model, s, &book, i, done == LOOKED_AT ? &s->met[i] : NULL, &last);
+            collide_pair(model, s, &book, i, done == LOOKED_AT ? &s->workers.met[i] : NULL, &last);
         }
     }
     return status ? status : kki_room_status(s);
 }
 
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state) {
-    s->ncontact = s->ntouching = s->nstruck = s->loose.is_chosen = 0;
-    if (s->max_contacts == 0) {
+    s->contacts.count = s->contacts.ntouching = s->fast.nstruck = s->free_bodies.is_chosen = 0;
+    if (s->contacts.max == 0) {
         return KK_OK;
     }
     int count = 0;
     kk_status status = kki_near_find(model, s, &count);
-    s->nnear = count;
-    if (status == KK_OK && s->looks == KKI_LOOKS_AHEAD) {
+    s->fast.nnear = count;
+    if (status == KK_OK && s->fast.policy == KKI_FAST_AHEAD) {
         kki_first_meeting(model, s, count);
-        if (s->meeting >= 0) {
+        if (s->fast.meeting >= 0) {
             return KK_OK; // the step will be taken in parts
         }
-    } else if (status == KK_OK && s->looks == KKI_STRIKES) {
+    } else if (status == KK_OK && s->fast.policy == KKI_FAST_IMPACTS) {
         kki_strike(model, s, count);
         status = kki_room_status(s);
     }
     status = status ? status : collide(model, s, state, count);
-    if (status == KK_OK && s->looks == KKI_LOOKS_AHEAD) {
+    if (status == KK_OK && s->fast.policy == KKI_FAST_AHEAD) {
         kki_first_deep_meeting(model, s);
     }
     return status;

@@ -19,14 +19,14 @@
 #include "simulate/piece.h"
 
 /// Pieces of a step: a few, and more where many contacts may bounce one after the other. Of a robot a handful: what a slide gains by its instant is ½ v h, and the last
-/// ones of a heap of limbs chatter by micrometres a second, dozens of times.
+/// ones of a heap of limbs chatter by micrometers a second, dozens of times.
 enum { LEAST_PIECES = 12, PIECES_A_CONTACT = 4, PIECES_OF_ROBOTS = 4 };
 
 // ---- pieces
 
 /// What forces add to the rows' velocities in a whole step; for pieces.
 static void find_gain(kki_piece *p) {
-    double *y = p->s->local[5];
+    double *y = p->I->scratch->product;
     for (int k = 0; k < p->I->nv; k++) {
         y[k] = p->y_free[k] - p->y[k];
     }
@@ -63,15 +63,16 @@ static int bounces(const kki_piece *p, const kki_constraint *c) {
 
 /// By Poisson's hypothesis a contact without restitution hands its impulse on to those that have some: all meet at their instants.
 static int all_bounce(const kki_piece *p) {
-    return p->I->bounces && p->s->options.restitution_law == KK_RESTITUTION_POISSON;
+    return p->I->has_restitution && p->s->options.restitution_law == KK_RESTITUTION_POISSON;
 }
 
 /// What dry friction and adhesion can do in the piece.
 static void scale_bounds(const kki_piece *p, const kki_constraint *c) {
-    kki_block *b = &p->s->block[c->block];
+    kki_block *b = &p->s->solution.block[c->block];
     const double time = p->w * p->s->h;
     if (kki_is_dry(c)) {
-        b->upper = time * (c->kind == KKI_ON_FRICTION ? p->m->dof[c->item].friction : p->m->tendon[c->item].friction);
+        b->upper =
+            time * (c->kind == KKI_ON_JOINT_FRICTION ? p->m->dof[c->item].friction : p->m->tendon[c->item].friction);
         b->lower = -b->upper;
     } else if (c->kind == KKI_ON_CONTACT) {
         b->adhesion = time * kki_piece_law(p, c)->adhesion;
@@ -89,7 +90,7 @@ double kki_piece_beyond_reach(const kki_piece *p, const double *g) {
 /// g of the piece; contacts that are still to bounce are kept out of it.
 static void pose(kki_piece *p, const double *u_first, const int8_t *waiting) {
     kk_simulator *s = p->s;
-    double *g = kki_piece_rows(p, s->g);
+    double *g = kki_piece_rows(p, s->solution.g);
     for (int r = 0; r < p->I->nrow; r++) {
         g[r] = p->u_s[r] + p->w * p->gain[r];
     }
@@ -98,11 +99,11 @@ static void pose(kki_piece *p, const double *u_first, const int8_t *waiting) {
         const kki_constraint *c = kki_piece_constraint(p, i);
         const int r = kki_piece_row(p, c);
         for (int k = 0; k < c->nrow; k++) {
-            g[r + k] += s->bias[c->row + k];
+            g[r + k] += s->solution.bias[c->row + k];
         }
-        if (c->kind == KKI_ON_CONTACT && p->w < 1 && s->compliance[c->row] == 0) {
+        if (c->kind == KKI_ON_CONTACT && p->w < 1 && s->solution.compliance[c->row] == 0) {
             const double gap = kki_piece_gap(p, c, u_first);
-            g[r] -= s->bias[c->row];
+            g[r] -= s->solution.bias[c->row];
             const double closes = 2 * gap / (p->w * s->h) + p->u_s[r]; // in what is left of the step
             g[r] += gap > 1e-5 ? (closes < far ? closes : far) : 0;
         }
@@ -117,29 +118,29 @@ kk_status kki_piece_solve_rows(kki_piece *p, double *lambda) {
     kki_solver_options options = kki_island_solver_options(p->s, p->I);
     kk_simulator *s = p->s;
     options.brief = p->may_be_posed_anew;
-    options.tried = p->I->is_revised;
+    options.tried = p->I->is_swept;
     const kk_status status =
-        kki_island_solve(s, p->I, p->problem, &options, lambda, kki_piece_rows(p, s->u), &proof, &stats);
+        kki_island_solve(s, p->I, p->problem, &options, lambda, kki_piece_rows(p, s->solution.u), &proof, &stats);
     if (status != KK_OK) {
         return status;
     }
-    kki_note_work(s, &stats);
+    kki_note_work(p->I, &stats);
     if (!stats.solved && p->may_be_posed_anew) {
         return KK_NOT_CONVERGED;
     }
-    s->report.residual = proof.residual > s->report.residual ? proof.residual : s->report.residual;
-    s->report.cut_short |= !stats.solved;
+    p->I->report->residual = proof.residual > p->I->report->residual ? proof.residual : p->I->report->residual;
+    p->I->report->hit_iteration_limit |= !stats.solved;
     return stats.solved || !kki_is_exact(s) ? KK_OK : KK_NOT_CONVERGED;
 }
 
 /// Whether nothing has to act: no contact, limit or tendon closes, and there is nothing else.
 static int all_stay_open(const kki_piece *p) {
-    const double *g = kki_piece_rows(p, p->s->g);
+    const double *g = kki_piece_rows(p, p->s->solution.g);
     int open = 1;
     for (int i = 0; i < p->I->nconstraint && open; i++) {
         const kki_constraint *c = kki_piece_constraint(p, i);
-        const int is_one_sided = c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON ||
-                                 (c->kind == KKI_ON_CONTACT && p->s->block[c->block].adhesion == 0);
+        const int is_one_sided = c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON_LIMIT ||
+                                 (c->kind == KKI_ON_CONTACT && p->s->solution.block[c->block].adhesion == 0);
         open = is_one_sided && g[kki_piece_row(p, c)] >= 0;
     }
     return open;
@@ -152,14 +153,15 @@ static int is_kept(kki_piece *p) {
 
 static kk_status solve(kki_piece *p) {
     kk_simulator *s = p->s;
-    double *lambda = kki_piece_rows(p, s->lambda);
+    double *lambda = kki_piece_rows(p, s->solution.lambda);
     const int is_free = all_stay_open(p);
     if (is_free) {
         memset(lambda, 0, (size_t)p->I->stride * sizeof *lambda);
-        memcpy(kki_piece_rows(p, s->u), kki_piece_rows(p, s->g), (size_t)p->I->stride * sizeof *lambda);
+        memcpy(kki_piece_rows(p, s->solution.u), kki_piece_rows(p, s->solution.g),
+               (size_t)p->I->stride * sizeof *lambda);
     }
     const kk_status status = is_free || is_kept(p) ? KK_OK : kki_piece_solve_rows(p, lambda);
-    p->I->is_revised = 0;
+    p->I->is_swept = 0;
     if (status != KK_OK) {
         return status;
     }
@@ -179,12 +181,12 @@ static kk_status solve(kki_piece *p) {
 
 /// What turns about its contacts may contradict the rest, as in the whole step (resolve.c): then it is held at the piece's end.
 static kk_status pose_and_solve(kki_piece *p, const double *u_first, const int8_t *waiting) {
-    p->may_be_posed_anew = kki_is_exact(p->s) && p->I->has_robot && kki_island_turns(p->m, p->s, p->I);
+    p->may_be_posed_anew = kki_is_exact(p->s) && p->I->has_robot && kki_island_is_reflected(p->m, p->s, p->I);
     pose(p, u_first, waiting);
     kk_status status = solve(p);
     if (status == KK_NOT_CONVERGED && p->may_be_posed_anew) {
         p->may_be_posed_anew = 0;
-        kki_island_turns_not(p->m, p->s, p->I);
+        kki_island_drop_reflection(p->m, p->s, p->I);
         pose(p, u_first, waiting);
         status = solve(p);
     }
@@ -197,7 +199,7 @@ static kk_status pose_and_solve(kki_piece *p, const double *u_first, const int8_
 /// Contacts that wait for their impact: they can bounce, and are open or approach.
 static int list_waiting(const kki_piece *p, const double *u_first, int8_t *waiting) {
     int any = 0;
-    for (int i = 0; i < p->I->nconstraint && p->I->bounces; i++) {
+    for (int i = 0; i < p->I->nconstraint && p->I->has_restitution; i++) {
         const kki_constraint *c = kki_piece_constraint(p, i);
         waiting[i] = 0;
         if (bounces(p, c)) {
@@ -221,19 +223,18 @@ static void find_rows(kki_piece *p) {
 static kk_status bounce(kki_piece *p, const double *u_first, double impact) {
     kk_simulator *s = p->s;
     cut_rows(p, impact);
-    kki_piece_cut(p, impact, kki_piece_rows(p, s->lambda));
+    kki_piece_cut(p, impact, kki_piece_rows(p, s->solution.lambda));
     p->has_rows = 1;
-    s->report.events++;
+    p->I->report->events++;
     return kki_exchange(p, u_first);
 }
 
 /// One piece: solved, cut at its first event. True where the step goes on behind it.
 static kk_status advance(kki_piece *p, const double *u_first, int is_last, int is_first, int *goes_on) {
-    kk_simulator *s = p->s;
     if (!is_first) {
         find_rows(p);
     }
-    const int any = !is_last && list_waiting(p, u_first, s->waiting);
+    const int any = !is_last && list_waiting(p, u_first, p->I->scratch->waiting);
     // the first piece without impacts is solved already
     kk_status status = KK_OK;
     if (!is_first || any) {
@@ -241,13 +242,13 @@ static kk_status advance(kki_piece *p, const double *u_first, int is_last, int i
             find_gain(p);
         }
         p->has_gain = 1;
-        status = pose_and_solve(p, u_first, any ? s->waiting : NULL);
+        status = pose_and_solve(p, u_first, any ? p->I->scratch->waiting : NULL);
     }
     *goes_on = 0;
     if (status != KK_OK || is_last) {
         return status;
     }
-    const double impact = any ? kki_first_impact(p, u_first, s->waiting) : 2;
+    const double impact = any ? kki_first_impact(p, u_first, p->I->scratch->waiting) : 2;
     if (impact <= 1) {
         status = bounce(p, u_first, impact);
         *goes_on = p->w > 0;
@@ -256,7 +257,7 @@ static kk_status advance(kki_piece *p, const double *u_first, int is_last, int i
     if (kki_stop_inside(p)) {
         p->has_rows = 0;
         *goes_on = 1;
-        s->report.events++;
+        p->I->report->events++;
     }
     return KK_OK;
 }
@@ -267,7 +268,7 @@ static void begin_pieces(kki_piece *p, const double *u_first) {
     memset(p->sum, 0, (size_t)p->I->nv * sizeof *p->sum);
     memset(p->total, 0, rows_size);
     memset(p->travel, 0, rows_size);
-    p->u_s = kki_piece_rows(p, p->s->u_start);
+    p->u_s = kki_piece_rows(p, p->s->solution.u_start);
     memcpy(p->u_s, u_first, rows_size);
 }
 
@@ -275,21 +276,21 @@ static void begin_pieces(kki_piece *p, const double *u_first) {
 /// step with one is taken whole, too, unless something bounces; and so is that of a pile, whose slides are not stopped inside it, and one that has no other answer than
 /// that contacts give way.
 static int is_taken_whole(const kk_simulator *s, const kki_island *I) {
-    return s->may_yield || (!I->bounces && (I->has_motor || I->is_wide || !I->rubs));
+    return s->retry.may_yield || (!I->has_restitution && (I->has_motor || I->is_sparse || !I->has_friction));
 }
 
-int kki_island_waits(const kk_model *m, kk_simulator *s, kki_island *I) {
-    if (!I->bounces || s->may_yield) {
+int kki_island_awaits_impacts(const kk_model *m, kk_simulator *s, kki_island *I) {
+    if (!I->has_restitution || s->retry.may_yield) {
         return 0;
     }
     kki_piece p = {.m = m, .s = s, .I = I};
-    double *u_first = kki_piece_rows(&p, s->u0);
-    p.travel = kki_piece_rows(&p, s->travel);
+    double *u_first = kki_piece_rows(&p, s->solution.u0);
+    p.travel = kki_piece_rows(&p, s->solution.travel);
     p.u_s = u_first;
     memset(p.travel, 0, (size_t)I->stride * sizeof *p.travel);
-    int all = list_waiting(&p, u_first, s->waiting);
+    int all = list_waiting(&p, u_first, I->scratch->waiting);
     for (int i = 0; i < I->nconstraint && all; i++) {
-        all = s->waiting[i];
+        all = I->scratch->waiting[i];
     }
     return all;
 }
@@ -301,21 +302,22 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, kki_island *I, k
         return KK_OK;
     }
     kki_piece p = {.m = m, .s = s, .I = I, .problem = problem, .y = y, .y_free = y_free, .w = 1};
-    double *u_first = p.u_s = kki_piece_rows(&p, s->u0);
-    p.u_e = kki_piece_rows(&p, s->u_end); // the first piece is the whole step
-    if (!I->bounces && !kki_stops_any(&p)) {
+    double *u_first = p.u_s = kki_piece_rows(&p, s->solution.u0);
+    p.u_e = kki_piece_rows(&p, s->solution.u_end); // the first piece is the whole step
+    if (!I->has_restitution && !kki_stops_any(&p)) {
         return KK_OK; // as in most steps: y_drift is y_end
     }
-    p.y_s = s->local[3];
+    p.y_s = I->scratch->change;
     p.y_e = y_end;
-    p.sum = s->local[4];
-    p.total = kki_piece_rows(&p, s->total);
-    p.gain = kki_piece_rows(&p, s->gain);
-    p.travel = kki_piece_rows(&p, s->travel);
+    p.sum = I->scratch->sum;
+    p.total = kki_piece_rows(&p, s->solution.total);
+    p.gain = kki_piece_rows(&p, s->solution.gain);
+    p.travel = kki_piece_rows(&p, s->solution.travel);
     p.all_bounce = all_bounce(&p);
     begin_pieces(&p, u_first);
     kk_status status = KK_OK;
-    const int most = I->has_robot && !I->bounces ? PIECES_OF_ROBOTS : LEAST_PIECES + PIECES_A_CONTACT * I->nconstraint;
+    const int most =
+        I->has_robot && !I->has_restitution ? PIECES_OF_ROBOTS : LEAST_PIECES + PIECES_A_CONTACT * I->nconstraint;
     int goes_on = 1, pieces = 0;
     for (; goes_on && status == KK_OK; pieces++) {
         status = advance(&p, u_first, pieces == most, pieces == 0, &goes_on);
@@ -325,9 +327,9 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, kki_island *I, k
         return status;
     }
     // the last piece to its end
-    kki_piece_cut(&p, 1, kki_piece_rows(&p, s->lambda));
+    kki_piece_cut(&p, 1, kki_piece_rows(&p, s->solution.lambda));
     memcpy(y_end, p.y_s, bytes);
-    memcpy(kki_piece_rows(&p, s->lambda), p.total, (size_t)I->stride * sizeof *p.total);
+    memcpy(kki_piece_rows(&p, s->solution.lambda), p.total, (size_t)I->stride * sizeof *p.total);
     for (int k = 0; k < I->nv; k++) {
         y_drift[k] = p.sum[k] - y[k];
     }

@@ -51,16 +51,17 @@ double kki_thickness(const kk_model *m, int a, int b) {
 
 /// Speed at which turning alone moves the surface.
 static double turning(const kk_simulator *s, const kki_moving *x, int shape) {
-    return kk_vec3_norm(x->velocity.angular) * s->ball[4 * (size_t)shape + 3];
+    return kk_vec3_norm(x->velocity.angular) * s->shapes.sphere[4 * (size_t)shape + 3];
 }
 
 /// The shape's motion through the step, from its pose and velocity in the middle.
 static kki_moving motion_of(const kk_model *m, const kk_simulator *s, int shape) {
     const int node = m->shape[shape].node;
     const kki_rates *V = kki_rates_of(s->data, node);
-    const kk_vec3 w = kki_vec3(V->w), arm = kk_vec3_sub(s->X_WS[shape].p, kki_vec3(kki_pose_of(s->data, node)->p));
+    const kk_vec3 w = kki_vec3(V->w),
+                  arm = kk_vec3_sub(s->shapes.X_WS[shape].p, kki_vec3(kki_pose_of(s->data, node)->p));
     const kk_motion none = {{0, 0, 0}, {0, 0, 0}};
-    kki_moving x = {&m->shape[shape].shape, s->X_WS[shape],
+    kki_moving x = {&m->shape[shape].shape, s->shapes.X_WS[shape],
                     node ? kk_motion_make(w, kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(w, arm))) : none};
     x.X_WS = kki_moving_pose(&x, -0.5 * s->h);
     return x;
@@ -77,7 +78,7 @@ static double approach(const kki_moving *a, const kki_moving *b, const kki_impac
     return -kk_vec3_dot(hit->at.normal, kk_vec3_sub(v, u));
 }
 
-/// For how long a shape's path may be taken as straight: its origin goes round the centre of a lone body, or its joint, and leaves the
+/// For how long a shape's path may be taken as straight: its origin goes round the center of a lone body, or its joint, and leaves the
 /// tangent by ω² r t²/2.
 static double straight_for(const kk_model *m, const kk_simulator *s, int shape, double slack) {
     const int node = m->shape[shape].node;
@@ -86,8 +87,8 @@ static double straight_for(const kk_model *m, const kk_simulator *s, int shape, 
     const kki_pose *pose = kki_pose_of(s->data, node);
     const double im = n->is_leaf && n->mass > 0 && n->type == KKI_NODE_FREE ? 1 / n->mass : 0;
     const kk_vec3 h = kk_mat3_mul_vec(kki_mat3(pose->R), kki_vec3(n->h));
-    const kk_vec3 centre = kk_vec3_add(kki_vec3(pose->p), kk_vec3_scale(h, im));
-    const double arm = kk_vec3_norm(kk_vec3_sub(s->X_WS[shape].p, centre));
+    const kk_vec3 center = kk_vec3_add(kki_vec3(pose->p), kk_vec3_scale(h, im));
+    const double arm = kk_vec3_norm(kk_vec3_sub(s->shapes.X_WS[shape].p, center));
     const double pull = kk_vec3_dot(w, w) * arm;
     return node && pull * s->h * s->h > 2 * slack ? kk_sqrt(2 * slack / pull) : s->h;
 }
@@ -110,12 +111,12 @@ static kk_vec3 velocity_of_node_at(const kk_simulator *s, int node, kk_vec3 poin
 
 /// A shape's motion as seen from another shape's body.
 typedef struct relative_motion {
-    kk_vec3 v, w;  ///< of the centre of its ball
+    kk_vec3 v, w;  ///< of the center of its ball
     double radius; ///< of the ball
 } relative_motion;
 
 static relative_motion motion_against(const kk_model *m, const kk_simulator *s, int shape, int other) {
-    const double *ball = s->ball + 4 * (size_t)shape;
+    const double *ball = s->shapes.sphere + 4 * (size_t)shape;
     const kk_vec3 center = {ball[0], ball[1], ball[2]}, zero = {0, 0, 0};
     const int a = m->shape[shape].node, b = m->shape[other].node;
     const kk_vec3 w = a ? kki_vec3(kki_rates_of(s->data, a)->w) : zero;
@@ -139,7 +140,8 @@ static double relative_reach_along(const kk_model *m, const kk_simulator *s, int
 
 /// Whether two shapes move against each other by more than `most` in half a step.
 static int moves_further(const kk_model *m, const kk_simulator *s, int a, int b, double most) {
-    return s->reach[a] + s->reach[b] > most && relative_reach(m, s, a, b) > most && relative_reach(m, s, b, a) > most;
+    return s->shapes.reach[a] + s->shapes.reach[b] > most && relative_reach(m, s, a, b) > most &&
+           relative_reach(m, s, b, a) > most;
 }
 
 static int is_fast(const kk_model *m, const kk_simulator *s, int a, int b, double thick) {
@@ -155,7 +157,7 @@ static int is_on_its_side(const kk_model *m, const kk_simulator *s, int a, int b
     const kki_shape *x = &m->shape[a].shape, *y = &m->shape[b].shape;
     kki_separation at;
     if (is_sheet(x) || is_sheet(y) || 0.5 * s->h * kk_vec3_norm(motion_against(m, s, a, b).w) > SMALL_TURN ||
-        !kki_distance(x, &s->X_WS[a], y, &s->X_WS[b], NULL, &at)) {
+        !kki_distance(x, &s->shapes.X_WS[a], y, &s->shapes.X_WS[b], NULL, &at)) {
         return 0;
     }
     return relative_reach_along(m, s, a, b, at.normal) <= thick || relative_reach_along(m, s, b, a, at.normal) <= thick;
@@ -166,11 +168,11 @@ static int may_pass_through(const kk_model *m, const kk_simulator *s, int a, int
     return moves_further(m, s, a, b, thick) && !is_on_its_side(m, s, a, b, thick);
 }
 
-/// How far a shape may get from where it is in the middle, as motion_of has it: it turns about its origin, not about its ball's centre.
+/// How far a shape may get from where it is in the middle, as motion_of has it: it turns about its origin, not about its ball's center.
 static double way_of(const kk_simulator *s, int shape) {
     const kk_vec3 w = kki_vec3(kki_rates_of(s->data, s->near.owner[shape].node)->w);
-    const double off = kk_vec3_norm(s->near.outline[shape].centre);
-    return s->reach[shape] + (off > 0 && s->near.owner[shape].node ? s->h * kk_vec3_norm(w) * off : 0);
+    const double off = kk_vec3_norm(s->near.outline[shape].center);
+    return s->shapes.reach[shape] + (off > 0 && s->near.owner[shape].node ? s->h * kk_vec3_norm(w) * off : 0);
 }
 
 int kki_passes_by(const kk_model *m, const kk_simulator *s, int a, int b, double apart) {
@@ -182,7 +184,7 @@ int kki_passes_by(const kk_model *m, const kk_simulator *s, int a, int b, double
 }
 
 /// How far a link, all of it within a radius, may reach in half a step and still leave the path of a shape as straight as it must be: it turns by |ω| h ≤ 2 reach / radius. 0 where
-/// the shape's origin is not the centre of its ball.
+/// the shape's origin is not the center of its ball.
 static double straight_up_to(const kk_model *m, int shape, double radius, double target) {
     const kki_model_shape *x = &m->shape[shape];
     const kki_node *n = &m->node[x->node];
@@ -202,7 +204,7 @@ double kki_passing_gap(const kk_model *m, int a, int b, const double radius[2], 
     return 1.02 * target;
 }
 
-/// Whether two balls that move on straight lines, their bodies turning about their centres, stay more than `target` apart all the step.
+/// Whether two balls that move on straight lines, their bodies turning about their centers, stay more than `target` apart all the step.
 static int balls_pass(const kk_model *m, const kk_simulator *s, const int shape[2], double target) {
     kk_vec3 d = {0, 0, 0}, v = {0, 0, 0};
     double radii = 0;
@@ -215,7 +217,7 @@ static int balls_pass(const kk_model *m, const kk_simulator *s, const int shape[
             return 0;
         }
         const double sign = i ? 1 : -1;
-        d = kk_vec3_add(d, kk_vec3_scale(s->X_WS[shape[i]].p, sign));
+        d = kk_vec3_add(d, kk_vec3_scale(s->shapes.X_WS[shape[i]].p, sign));
         v = x->node ? kk_vec3_add(v, kk_vec3_scale(kki_vec3(kki_rates_of(s->data, x->node)->u), sign)) : v;
         radii += x->shape.half[0] + x->shape.margin;
     }
@@ -252,7 +254,7 @@ static int is_calm(const kk_simulator *s, int i) {
     const kki_near *n = &s->near;
     const kki_near_pair *p = &n->list[i];
     return n->outline[p->first].is_plane ||
-           (!n->broad && s->reach[p->first] + s->reach[p->second] <= n->known[n->found[i]].calm);
+           (!n->broad && s->shapes.reach[p->first] + s->shapes.reach[p->second] <= n->known[n->found[i]].calm);
 }
 
 /// Where the pair meets before all others, its meeting is the step's.
@@ -260,21 +262,21 @@ static void follow(const kk_model *m, kk_simulator *s, const int shape[2]) {
     double instant = 0;
     const double time = meeting_of(m, s, shape, &instant), part = time > instant ? time : instant;
     if (time >= 0 &&
-        part < s->meeting) { // one that touches and takes its time must not hide another that comes before that
-        s->meeting = part;
-        s->meeting_shape[0] = shape[0];
-        s->meeting_shape[1] = shape[1];
+        part < s->fast.meeting) { // one that touches and takes its time must not hide another that comes before that
+        s->fast.meeting = part;
+        s->fast.meeting_shape[0] = shape[0];
+        s->fast.meeting_shape[1] = shape[1];
     }
 }
 
 /// What is seen in the whole step needs no part of it.
 static void end_search(kk_simulator *s) {
-    s->meeting = s->meeting == s->h ? -1 : s->meeting;
+    s->fast.meeting = s->fast.meeting == s->h ? -1 : s->fast.meeting;
 }
 
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count) {
-    s->meeting = s->h;
-    s->nmeeting = 0;
+    s->fast.meeting = s->h;
+    s->fast.nmeeting = 0;
     for (int i = 0; i < count; i++) {
         const int shape[2] = {s->near.list[i].first, s->near.list[i].second};
         if (!is_calm(s, i) &&
@@ -289,15 +291,15 @@ void kki_first_meeting(const kk_model *model, kk_simulator *s, int count) {
 static double overlap_of(const kk_simulator *s, const kki_touching *t) {
     double least = 0;
     for (int i = t->contact; i < t->contact + t->count; i++) {
-        least = s->contact[i].gap < least ? s->contact[i].gap : least;
+        least = s->contacts.list[i].gap < least ? s->contacts.list[i].gap : least;
     }
     return -least;
 }
 
 void kki_first_deep_meeting(const kk_model *model, kk_simulator *s) {
-    s->meeting = s->h;
-    for (int i = 0; i < s->ntouching; i++) {
-        const kki_touching *t = &s->touching[i];
+    s->fast.meeting = s->h;
+    for (int i = 0; i < s->contacts.ntouching; i++) {
+        const kki_touching *t = &s->contacts.touching[i];
         const int shape[2] = {t->first, t->second};
         const double thick = kki_thickness(model, shape[0], shape[1]);
         if (is_fast(model, s, shape[0], shape[1], thick) && !may_pass_through(model, s, shape[0], shape[1], thick) &&
@@ -325,34 +327,34 @@ void kki_strike(const kk_model *model, kk_simulator *s, int count) {
         if (is_calm(s, i) || !is_fast(model, s, shape[0], shape[1], thick)) {
             continue;
         }
-        if (s->nstruck ==
-            s->max_touching) { // the rest is counted, so that there is room for all when the step is repeated
+        if (s->fast.nstruck ==
+            s->contacts.max_touching) { // the rest is counted, so that there is room for all when the step is repeated
             unseen++;
-            kki_room_ask(s->max_touching + unseen, s->max_touching, &s->lacking.room.contacts);
+            kki_room_ask(s->contacts.max_touching + unseen, s->contacts.max_touching, &s->lacking.room.contacts);
             continue;
         }
         const double time = time_of_impact(model, s, shape);
-        s->struck[s->nstruck] = (kki_struck){i, time};
-        s->nstruck += time >= 0;
+        s->fast.struck[s->fast.nstruck] = (kki_struck){i, time};
+        s->fast.nstruck += time >= 0;
     }
 }
 
 const kki_struck *kki_struck_pair(const kk_simulator *s, int first, int second) {
-    int low = 0, high = s->nstruck;
+    int low = 0, high = s->fast.nstruck;
     while (low < high) {
         const int middle = low + (high - low) / 2;
-        const kki_near_pair *p = &s->near.list[s->struck[middle].pair];
+        const kki_near_pair *p = &s->near.list[s->fast.struck[middle].pair];
         const int is_before = p->first < first || (p->first == first && p->second < second);
         low = is_before ? middle + 1 : low;
         high = is_before ? high : middle;
     }
-    const kki_near_pair *p = low < s->nstruck ? &s->near.list[s->struck[low].pair] : NULL;
-    return p && p->first == first && p->second == second ? &s->struck[low] : NULL;
+    const kki_near_pair *p = low < s->fast.nstruck ? &s->near.list[s->fast.struck[low].pair] : NULL;
+    return p && p->first == first && p->second == second ? &s->fast.struck[low] : NULL;
 }
 
 /// A point of a body that moved to a pose, where it is in the middle of the step.
 static kk_vec3 carried_to_middle(const kk_simulator *s, int shape, kk_transform X_WS, kk_vec3 point) {
-    return kk_transform_point(s->X_WS[shape], kk_transform_point(kk_transform_inverse(X_WS), point));
+    return kk_transform_point(s->shapes.X_WS[shape], kk_transform_point(kk_transform_inverse(X_WS), point));
 }
 
 int kki_collide_struck(const kk_model *m, const kk_simulator *s, const kki_struck *hit, kki_manifold *manifold) {

@@ -46,14 +46,14 @@ static void note_row(few *x, int row, int rests) {
 }
 
 /// Products of rows where there is no matrix of them.
-static void multiply(const kk_simulator *s, const kki_island *I, double own[FEW][FEW]) {
+static void multiply(const kki_island *I, double own[FEW][FEW]) {
     for (int i = 0; i < I->nrow; i++) {
         for (int k = 0; k <= i; k++) {
             own[i][k] = 0;
         }
     }
     for (int t = 0; t < I->nv; t++) {
-        const double *y = s->Y + (size_t)t * (size_t)I->stride;
+        const double *y = I->scratch->Y + (size_t)t * (size_t)I->stride;
         for (int i = 0; i < I->nrow; i++) {
             for (int k = 0; k <= i; k++) {
                 own[i][k] += y[i] * y[k];
@@ -71,7 +71,7 @@ static void multiply(const kk_simulator *s, const kki_island *I, double own[FEW]
 static void pose_right(const kk_simulator *s, const kki_island *I, const double *G, int stride, const double *lambda,
                        few *x) {
     for (int i = 0; i < x->n; i++) {
-        x->b[i] = -s->g[I->first_row + x->row[i]];
+        x->b[i] = -s->solution.g[I->first_row + x->row[i]];
     }
     for (int j = 0; j < I->nrow - x->n; j++) {
         // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): every row is noted, in one list or the other
@@ -88,7 +88,7 @@ static void pose_left(const kk_simulator *s, const kki_island *I, const double *
         for (int k = 0; k <= i; k++) {
             x->A[i][k] = G[r * stride + x->row[k]];
         }
-        x->A[i][i] += s->compliance[I->first_row + r];
+        x->A[i][i] += s->solution.compliance[I->first_row + r];
     }
 }
 
@@ -142,10 +142,10 @@ static int is_factored(const kki_island *I, const few *x) {
 /// b of the rows that rest, given what the others bear. False where their matrix is not clearly positive.
 static int answer(const kk_simulator *s, const kki_island *I, const double *lambda, few *x) {
     double own[FEW][FEW];
-    const double *G = I->has_matrix ? s->G : own[0];
+    const double *G = I->has_matrix ? I->scratch->G : own[0];
     const int stride = I->has_matrix ? I->stride : FEW;
     if (!I->has_matrix) {
-        multiply(s, I, own);
+        multiply(I, own);
     }
     pose_right(s, I, G, stride, lambda, x);
     if (is_factored(I, x)) {
@@ -163,14 +163,14 @@ static int answer(const kk_simulator *s, const kki_island *I, const double *lamb
 /// Whether the island has few rows, each of a law of its own.
 static int is_small(const kki_island *I) {
     const int most = I->has_matrix || I->factored ? FEW : VERY_FEW;
-    return I->nrow <= most && I->nrow == I->nblock && !I->is_wide && !I->is_narrow;
+    return I->nrow <= most && I->nrow == I->nblock && !I->is_sparse && !I->has_wrench_basis;
 }
 
 /// Which rows rest. False where there are others than of this file's laws. @param lambda  what they bear, those at a bound exactly
 static int list_rows(const kk_simulator *s, const kki_island *I, double *lambda, few *x) {
     x->n = 0;
     for (int b = 0; b < I->nblock; b++) {
-        const kki_block *block = &s->block[I->first_block + b];
+        const kki_block *block = &s->solution.block[I->first_block + b];
         if (!is_one_row(block)) {
             return 0;
         }
@@ -190,21 +190,21 @@ static int is_solution(kk_simulator *s, const kki_island *I, double *lambda, kki
         lambda[x.row[i]] = x.b[i] + 0.0; // no −0, which would come back as 0
     }
     const kki_problem problem = kki_island_problem(s, I, I->has_matrix);
-    s->solver.kernels->certify(&problem, lambda, s->u + I->first_row, proof);
+    I->scratch->solver.kernels->certify(&problem, lambda, s->solution.u + I->first_row, proof);
     return proof->residual <= GOOD * s->options.tolerance || proof->residual <= GOOD * kki_island_tolerance(s, I);
 }
 
 /// λ whose bounds tell what rows would do that were off: one that pulled lets go, one that was overrun bears.
 static void change_modes(const kk_simulator *s, const kki_island *I, double *lambda) {
     for (int r = 0; r < I->nrow; r++) {
-        const double own = s->G[r * I->stride + r] + s->compliance[I->first_row + r];
-        lambda[r] -= own > 0 ? s->u[I->first_row + r] / own : 0;
+        const double own = I->scratch->G[r * I->stride + r] + s->solution.compliance[I->first_row + r];
+        lambda[r] -= own > 0 ? s->solution.u[I->first_row + r] / own : 0;
     }
 }
 
 int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I) {
     const kki_solver_stats stats = {.sweeps = 1, .solved = true};
-    double lambda[FEW], *const out = s->lambda + I->first_row;
+    double lambda[FEW], *const out = s->solution.lambda + I->first_row;
     kki_certificate proof;
     int solved = 0;
     if (s->options.budget > 0 || !is_small(I)) {
@@ -236,7 +236,7 @@ int kki_few_rows_drawn(const kk_simulator *s, const kki_island *I, double *lambd
     }
     x.n = 0;
     for (int b = 0; b < I->nblock; b++) {
-        note_row(&x, b, s->block[I->first_block + b].law == KKI_LAW_EQUALITY);
+        note_row(&x, b, s->solution.block[I->first_block + b].law == KKI_LAW_EQUALITY);
     }
     if (is_factored(I, &x)) {
         pose_right(s, I, NULL, 0, none, &x);

@@ -26,30 +26,31 @@ static kk_vec3 force_of(const kki_contact_law *law, const kki_contact *k, const 
 
 /// @param rate  one over the step
 static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, double rate) {
-    kki_contact *k = &s->contact[c->item];
+    kki_contact *k = &s->contacts.list[c->item];
     const kki_contact_law *law = &m->law[k->law];
-    const int is_plain = s->has_plain_contacts; // then there is one line of memory less to look at
-    const double *u = s->u + c->row, *lambda = s->lambda + c->row, *kept = s->kept + c->row;
+    const int is_plain = s->traits.has_plain_contacts; // then there is one line of memory less to look at
+    const double *u = s->solution.u + c->row, *lambda = s->solution.lambda + c->row, *kept = s->solution.kept + c->row;
     const double surface[2] = {is_plain ? 0 : k->surface[0], is_plain ? 0 : k->surface[1]};
     const double across = u[2] - surface[1] * law->ratio;
     k->impulse = force_of(law, k, lambda);
-    if (!s->island[c->island].stands) { // else the force of the last step, to the bit
+    if (!s->islands.list[c->island].is_unchanged) { // else the force of the last step, to the bit
         const int all = memcmp(kept, lambda, 3 * sizeof *kept) == 0;
         k->kept = kk_vec3_scale(all ? k->impulse : force_of(law, k, kept), rate);
     }
     if (!is_plain) {
         k->moment = moment_of(law, k, lambda);
-        k->kept_moment = s->island[c->island].stands ? k->kept_moment : kk_vec3_scale(moment_of(law, k, kept), rate);
+        k->kept_moment =
+            s->islands.list[c->island].is_unchanged ? k->kept_moment : kk_vec3_scale(moment_of(law, k, kept), rate);
     }
-    k->friction = s->block[c->block].friction;
+    k->friction = s->solution.block[c->block].friction;
     // without what is asked of a gap, and what a spring gives way by; with what turning about the contact takes back in the second half of the step (reflect.c)
-    const double asked = s->bias[c->row] - k->swing + s->compliance[c->row] * lambda[0];
+    const double asked = s->solution.bias[c->row] - k->swing + s->solution.compliance[c->row] * lambda[0];
     k->velocity = kk_vec3_make(u[0] - asked, u[1] - surface[0], law->ratio == 1 ? across : across / law->ratio);
 }
 
 static void add_wrench(kk_simulator *s, int node, const double w[6]) {
     const kk_force F = kk_force_make(kk_vec3_make(w[0], w[1], w[2]), kk_vec3_make(w[3], w[4], w[5]));
-    s->outside[node] = kk_force_add(s->outside[node], F);
+    s->readout.outside[node] = kk_force_add(s->readout.outside[node], F);
 }
 
 /// The wrenches of `count` parts between the same two nodes on both of them; what the world feels nobody asks.
@@ -72,28 +73,28 @@ static void add_both(kk_simulator *s, const kki_row_part *p, int count, const do
 
 /// Forces of contacts and loops on nodes, mean over the step: of all parts between the same two at once.
 static void add_outside(kk_simulator *s, const kki_constraint *c, double rate) {
-    const kki_row_part *p = &s->part[c->first_part], *end = p + c->nparts;
+    const kki_row_part *p = &s->constraints.part[c->first_part], *end = p + c->nparts;
     while (p < end) {
         int count = 1;
         while (p + count < end && p[count].i == p->i && p[count].j == p->j) {
             count++;
         }
-        add_both(s, p, count, s->lambda + c->row, rate);
+        add_both(s, p, count, s->solution.lambda + c->row, rate);
         p += count;
     }
 }
 
 void kki_settle_outside(kk_simulator *s) {
     const double rate = 1 / s->h;
-    for (int i = 0; i < s->nconstraint && s->owes_outside; i++) {
-        const kki_constraint *c = &s->constraint[i];
+    for (int i = 0; i < s->constraints.count && s->readout.owes_outside; i++) {
+        const kki_constraint *c = &s->constraints.list[i];
         if (c->kind == KKI_ON_CONTACT) { // all between two nodes
-            add_both(s, &s->part[c->first_part], c->nparts, s->lambda + c->row, rate);
+            add_both(s, &s->constraints.part[c->first_part], c->nparts, s->solution.lambda + c->row, rate);
         } else if (c->kind == KKI_ON_LOOP || kki_is_spatial_row(s->model, c)) {
             add_outside(s, c, rate);
         }
     }
-    s->owes_outside = 0;
+    s->readout.owes_outside = 0;
 }
 
 static double size_of(const double *lambda, int count) {
@@ -108,13 +109,13 @@ static double size_of(const double *lambda, int count) {
 static void break_loop(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
     const kki_model_loop *l = &m->loop[c->item];
     const int forces = c->nrow < 3 ? c->nrow : 3;
-    const double *lambda = s->lambda + c->row;
+    const double *lambda = s->solution.lambda + c->row;
     if (l->break_force == __builtin_inf() && l->break_moment == __builtin_inf()) {
         return;
     }
     if (size_of(lambda, forces) > s->h * l->break_force ||
         size_of(lambda + forces, c->nrow - forces) > s->h * l->break_moment) {
-        s->loop_switch[c->item] = KKI_SWITCH_OFF;
+        s->constraints.loop_switch[c->item] = KKI_SWITCH_OFF;
         s->report.broken++;
     }
 }
@@ -125,10 +126,10 @@ static void finish_tendon(const kk_model *m, kk_simulator *s, const kki_constrai
         return;
     }
     kki_tendon_book(m, s, c->item, f,
-                    c->kind == KKI_ON_RUBBING ? KK_FORCE_FRICTION
-                    : c->kind == KKI_ON_HELD  ? KK_FORCE_CONSTRAINT
-                                              : KK_FORCE_LIMIT);
-    if (c->kind == KKI_ON_HELD && m->tendon[c->item].leader >= 0) {
+                    c->kind == KKI_ON_TENDON_FRICTION   ? KK_FORCE_FRICTION
+                    : c->kind == KKI_ON_TENDON_EQUALITY ? KK_FORCE_CONSTRAINT
+                                                        : KK_FORCE_LIMIT);
+    if (c->kind == KKI_ON_TENDON_EQUALITY && m->tendon[c->item].leader >= 0) {
         kki_tendon_book(m, s, m->tendon[c->item].leader, -c->weight * f, KK_FORCE_CONSTRAINT);
     }
 }
@@ -138,39 +139,40 @@ static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_cons
         finish_contact(m, s, c, rate);
         return;
     }
-    const double f = s->lambda[c->row] / s->h;
+    const double f = s->solution.lambda[c->row] / s->h;
     if (c->kind == KKI_ON_LOOP) {
         break_loop(m, s, c);
         return;
     }
-    s->has_bounded = 1;
+    s->forces.has_bounded = 1;
     if (c->kind == KKI_ON_LIMIT) {
-        s->force[KK_FORCE_LIMIT][c->item] += c->side ? -f : f;
-    } else if (c->kind == KKI_ON_FRICTION) {
-        s->force[KK_FORCE_FRICTION][c->item] += f;
-    } else if (c->kind == KKI_ON_TENDON || c->kind == KKI_ON_RUBBING || c->kind == KKI_ON_HELD) {
-        finish_tendon(m, s, c, c->kind == KKI_ON_TENDON && c->side ? -f : f);
-    } else if (c->kind == KKI_ON_HAUL) {
-        kki_tendon_finish(m, s, c->item, s->lambda[c->row]);
+        s->forces.by_source[KK_FORCE_LIMIT][c->item] += c->side ? -f : f;
+    } else if (c->kind == KKI_ON_JOINT_FRICTION) {
+        s->forces.by_source[KK_FORCE_FRICTION][c->item] += f;
+    } else if (c->kind == KKI_ON_TENDON_LIMIT || c->kind == KKI_ON_TENDON_FRICTION ||
+               c->kind == KKI_ON_TENDON_EQUALITY) {
+        finish_tendon(m, s, c, c->kind == KKI_ON_TENDON_LIMIT && c->side ? -f : f);
+    } else if (c->kind == KKI_ON_TENDON_DRIVE) {
+        kki_tendon_finish(m, s, c->item, s->solution.lambda[c->row]);
     } else if (c->kind == KKI_ON_MOTOR) {
         const double torque = f / c->weight;
-        s->force[KK_FORCE_ACTUATOR][m->actuator[c->item].v_index] += torque;
-        s->drive[c->item] = torque / m->actuator[c->item].gear;
+        s->forces.by_source[KK_FORCE_ACTUATOR][m->actuator[c->item].v_index] += torque;
+        s->forces.drive[c->item] = torque / m->actuator[c->item].gear;
     } else if (c->kind == KKI_ON_SPRING) {
-        s->force[KK_FORCE_PASSIVE][c->item] += f;
+        s->forces.by_source[KK_FORCE_PASSIVE][c->item] += f;
     } else if (c->kind == KKI_ON_SERVO) {
         const kki_model_actuator *a = &m->actuator[c->item];
-        s->drive[c->item] = f;
-        s->force[KK_FORCE_ACTUATOR][a->v_index] += a->gear * f;
+        s->forces.drive[c->item] = f;
+        s->forces.by_source[KK_FORCE_ACTUATOR][a->v_index] += a->gear * f;
     } else if (c->kind == KKI_ON_COUPLING) {
-        s->force[KK_FORCE_CONSTRAINT][m->coupling[c->item].follower_v] += f;
-        s->force[KK_FORCE_CONSTRAINT][m->coupling[c->item].leader_v] -= m->coupling[c->item].ratio * f;
+        s->forces.by_source[KK_FORCE_CONSTRAINT][m->coupling[c->item].follower_v] += f;
+        s->forces.by_source[KK_FORCE_CONSTRAINT][m->coupling[c->item].leader_v] -= m->coupling[c->item].ratio * f;
     }
 }
 
 /// Kinetic energy of y: M̂ = M + impedance, so the impedance's share is taken off again.
 static double kinetic(const kk_model *m, const kk_simulator *s, const double *y, const double *v) {
-    const double *whole = s->diagonal, *own = m->dof_armature;
+    const double *whole = s->forces.diagonal, *own = m->dof_armature;
     double sum[4] = {0}; // one sum would wait for itself
     int first = 0;
     for (; first + 4 <= m->nv; first += 4) { // side by side
@@ -187,15 +189,15 @@ static double kinetic(const kk_model *m, const kk_simulator *s, const double *y,
 
 /// Kinetic energies before and after the kick; of a crowd they have been found body by body.
 static void report_kinetic(const kk_model *m, const kk_simulator *s, kk_report *report) {
-    if (!s->is_crowd || !s->only_touches) {
-        report->kinetic_before = kinetic(m, s, s->y, s->v_kick) + s->tendon_kinetic[0];
-        report->kinetic_after = kinetic(m, s, s->y_end, s->v_kicked) + s->tendon_kinetic[1];
+    if (!s->traits.has_only_free_bodies || !s->forces.only_touches) {
+        report->kinetic_before = kinetic(m, s, s->kick.y, s->motion.v_before) + s->forces.tendon_kinetic[0];
+        report->kinetic_after = kinetic(m, s, s->kick.y_end, s->motion.v_after) + s->forces.tendon_kinetic[1];
         return;
     }
     kki_kinetic sum = {0, 0};
     for (int i = 1; i < m->nnode; i++) {
-        sum.before += s->kinetic[i].before;
-        sum.after += s->kinetic[i].after;
+        sum.before += s->only_free.kinetic[i].before;
+        sum.after += s->only_free.kinetic[i].after;
     }
     report->kinetic_before = sum.before;
     report->kinetic_after = sum.after;
@@ -203,7 +205,7 @@ static void report_kinetic(const kk_model *m, const kk_simulator *s, kk_report *
 
 /// They take two passes over all joints and one over all links, and most steps nobody asks.
 void kki_fill_energies(const kk_simulator *s, kk_report *report) {
-    if (s->owes_energy) {
+    if (s->readout.owes_energy) {
         report_kinetic(s->model, s, report);
         report->potential_before = report->potential_after = kki_potential(s->model, s);
     }
@@ -211,7 +213,7 @@ void kki_fill_energies(const kk_simulator *s, kk_report *report) {
 
 void kki_settle_energies(kk_simulator *s) {
     kki_fill_energies(s, &s->report);
-    s->owes_energy = 0;
+    s->readout.owes_energy = 0;
 }
 
 static void answer(int n, double h, const double *slope, const double *acceleration, double *restrict force) {
@@ -222,41 +224,44 @@ static void answer(int n, double h, const double *slope, const double *accelerat
 
 /// What implicit forces answered to the change of velocity; the other sources are gathered from the constraints.
 static void begin_forces(const kk_model *m, kk_simulator *s) {
-    double *const passive = s->force[KK_FORCE_PASSIVE], *const actuator = s->force[KK_FORCE_ACTUATOR];
-    const double *acceleration = s->has_springs || s->has_servos ? kki_acceleration(s) : NULL;
-    if (s->has_springs) {
-        answer(m->nv, s->h, s->passive, acceleration, passive);
+    double *const passive = s->forces.by_source[KK_FORCE_PASSIVE], *const actuator =
+                                                                       s->forces.by_source[KK_FORCE_ACTUATOR];
+    const double *acceleration = s->traits.has_springs || s->forces.has_servos ? kki_acceleration(s) : NULL;
+    if (s->traits.has_springs) {
+        answer(m->nv, s->h, s->forces.passive_slope, acceleration, passive);
     }
-    if (s->has_servos) {
-        answer(m->nv, s->h, s->servo, acceleration, actuator);
+    if (s->forces.has_servos) {
+        answer(m->nv, s->h, s->forces.servo_slope, acceleration, actuator);
     }
-    if (s->has_bounded) { // else they are zero
+    if (s->forces.has_bounded) { // else they are zero
         const size_t bytes = (size_t)m->nv * sizeof(double);
-        memset(s->force[KK_FORCE_LIMIT], 0, bytes);
-        memset(s->force[KK_FORCE_FRICTION], 0, bytes);
-        memset(s->force[KK_FORCE_CONSTRAINT], 0, bytes);
+        memset(s->forces.by_source[KK_FORCE_LIMIT], 0, bytes);
+        memset(s->forces.by_source[KK_FORCE_FRICTION], 0, bytes);
+        memset(s->forces.by_source[KK_FORCE_CONSTRAINT], 0, bytes);
     }
-    s->has_bounded = s->has_dry || s->paper;
+    s->forces.has_bounded = s->traits.has_dry_friction || s->paper;
 }
 
 void kki_finish(const kk_model *model, kk_simulator *s) {
     begin_forces(model, s);
-    const double *acceleration = s->has_servos ? kki_acceleration(s) : NULL;
-    for (int i = 0; i < model->nactuator && s->has_servos; i++) {
+    const double *acceleration = s->forces.has_servos ? kki_acceleration(s) : NULL;
+    for (int i = 0; i < model->nactuator && s->forces.has_servos; i++) {
         const kki_model_actuator *a = &model->actuator[i];
-        if (a->transmission == KK_TRANSMISSION_JOINT && s->wanted[i].slope != 0 && s->servo_mode[i] == KKI_SERVO_FREE) {
-            s->drive[i] = s->wanted[i].force + s->wanted[i].slope * (a->gear * (s->h * acceleration[a->v_index]));
+        if (a->transmission == KK_TRANSMISSION_JOINT && s->forces.wanted[i].slope != 0 &&
+            s->forces.servo_mode[i] == KKI_SERVO_FREE) {
+            s->forces.drive[i] =
+                s->forces.wanted[i].force + s->forces.wanted[i].slope * (a->gear * (s->h * acceleration[a->v_index]));
         }
     }
-    s->has_view = 0;
+    s->readout.has_view = 0;
     const double rate = 1 / s->h;
-    for (int i = 0; i < s->nconstraint; i++) {
-        finish_constraint(model, s, &s->constraint[i], rate);
+    for (int i = 0; i < s->constraints.count; i++) {
+        finish_constraint(model, s, &s->constraints.list[i], rate);
     }
-    kki_glide_finish(model, s);
-    s->owes_energy = !s->is_smooth;
-    s->owes_outside = 1;
-    if (s->is_crowd || s->paper) { // which go on with what these are made of
+    kki_saturated_finish(model, s);
+    s->readout.owes_energy = !s->rk4.is_used;
+    s->readout.owes_outside = 1;
+    if (s->traits.has_only_free_bodies || s->paper) { // which go on with what these are made of
         kki_settle_energies(s);
         kki_settle_outside(s);
     }

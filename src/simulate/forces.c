@@ -34,7 +34,7 @@ static void find_ways_along_line(int count, const double *restrict q, const doub
 
 /// How far joints are from their neutral places. Turns are not asked for where no spring asks: their logarithms take long.
 static void find_ways(const kk_model *m, const kk_simulator *s, double *way) {
-    const double *q = s->q, *neutral = s->data->neutral;
+    const double *q = s->motion.q, *neutral = s->data->neutral;
     for (int i = 0; i < m->nstretch; i++) {
         const kki_stretch *x = &m->stretch[i];
         find_ways_along_line(x->count, q + x->q_index, neutral + x->q_index, way + x->v_index);
@@ -44,7 +44,7 @@ static void find_ways(const kk_model *m, const kk_simulator *s, double *way) {
         double stiffest = 0;
         for (int k = n->v_index; k < n->v_index + m->node_nv[m->broad[i]]; k++) {
             way[k] = 0; // any number will do where there is no spring
-            stiffest = s->stiffness[k] > stiffest ? s->stiffness[k] : stiffest;
+            stiffest = s->forces.stiffness[k] > stiffest ? s->forces.stiffness[k] : stiffest;
         }
         if (stiffest > 0) {
             kki_node_difference(n, neutral, q, way);
@@ -83,21 +83,22 @@ static void load_dampers(int nv, double h, const double *restrict damping, const
 }
 
 static void begin_with_springs(const kk_model *m, kk_simulator *s) {
-    double *way = s->dv;      // free until the kick is applied
+    double *way = s->kick.dv; // free until the kick is applied
     double even = 0, odd = 0; // one sum would wait for itself
-    if (!s->has_stiffness) {
-        load_dampers(m->nv, s->h, s->damping, s->mobility, m->dof_armature, s->v, s->force[KK_FORCE_PASSIVE],
-                     s->passive, s->tau, s->diagonal);
+    if (!s->traits.has_stiffness) {
+        load_dampers(m->nv, s->h, s->forces.damping, s->forces.mobility, m->dof_armature, s->motion.v,
+                     s->forces.by_source[KK_FORCE_PASSIVE], s->forces.passive_slope, s->forces.tau, s->forces.diagonal);
         return;
     }
     find_ways(m, s, way);
-    load_springs(m->nv, s->h, s->stiffness, s->damping, s->mobility, s->rest, m->dof_armature, s->v, way,
-                 s->force[KK_FORCE_PASSIVE], s->passive, s->tau, s->diagonal);
+    load_springs(m->nv, s->h, s->forces.stiffness, s->forces.damping, s->forces.mobility, s->forces.rest,
+                 m->dof_armature, s->motion.v, way, s->forces.by_source[KK_FORCE_PASSIVE], s->forces.passive_slope,
+                 s->forces.tau, s->forces.diagonal);
     for (int k = 0; k < m->nv; k += 2) { // padded with zeros
         even += way[k];
         odd += way[k + 1];
     }
-    s->spring_energy = 0.5 * (even + odd);
+    s->forces.spring_energy = 0.5 * (even + odd);
 }
 
 // ---- actuators
@@ -109,7 +110,7 @@ typedef kki_drive drive;
 static drive drive_of_muscle(const kk_simulator *s, const kki_model_actuator *a, double u, double length, double rate) {
     const double f = kk_muscle_force(&a->muscle, length, rate, u), clamped = clamp(f, a->force_lower, a->force_upper);
     const double slope = s->options.explicit_servos ? 0 : kki_muscle_slope(&a->muscle, length, rate, u);
-    return slope < 0 && s->settles ? (drive){f, slope} : (drive){clamped, clamped == f ? slope : 0};
+    return slope < 0 && s->forces.settles ? (drive){f, slope} : (drive){clamped, clamped == f ? slope : 0};
 }
 
 /// Inlined: handed over in memory, the two numbers would be waited for. @param mobility  of what it moves
@@ -126,7 +127,7 @@ static inline __attribute__((always_inline)) drive drive_of(const kk_simulator *
     const double theta = is_implicit ? kki_theta(-s->h * a->gear * a->gear * steep * mobility) : 0.5;
     const double f = constant + b1 * (length + (theta - 0.5) * s->h * rate) + b2 * rate, implicit = theta * steep;
     const double clamped = clamp(f, a->force_lower, a->force_upper);
-    if (!is_implicit || !s->settles) {
+    if (!is_implicit || !s->forces.settles) {
         return (drive){clamped, is_implicit && clamped == f ? implicit : 0};
     }
     return (drive){f, implicit};
@@ -155,15 +156,17 @@ static kki_servo_mode first_mode(const kk_model *m, const kk_simulator *s, const
 /// What a servo gives here; one that is a row gives nothing.
 static inline __attribute__((always_inline)) drive settled(const kk_model *m, kk_simulator *s, int i, drive d) {
     const kki_model_actuator *a = &m->actuator[i];
-    s->wanted[i].force = d.force; // one by one: as a whole the processor would wait for the two to be stored first
-    s->wanted[i].slope = d.slope;
-    if (!s->settles || d.slope == 0) {
+    s->forces.wanted[i].force =
+        d.force; // one by one: as a whole the processor would wait for the two to be stored first
+    s->forces.wanted[i].slope = d.slope;
+    if (!s->forces.settles || d.slope == 0) {
         return d;
     }
-    if (s->servo_mode[i] == KKI_SERVO_NEW) {
-        s->servo_mode[i] = (int8_t)(mode_of(a, d.force) == KKI_SERVO_FREE ? KKI_SERVO_FREE : first_mode(m, s, a, d));
+    if (s->forces.servo_mode[i] == KKI_SERVO_NEW) {
+        s->forces.servo_mode[i] =
+            (int8_t)(mode_of(a, d.force) == KKI_SERVO_FREE ? KKI_SERVO_FREE : first_mode(m, s, a, d));
     }
-    switch (s->servo_mode[i]) {
+    switch (s->forces.servo_mode[i]) {
     case KKI_SERVO_FREE: return d;
     case KKI_SERVO_AT_LOWER: return (drive){a->force_lower, 0};
     case KKI_SERVO_AT_UPPER: return (drive){a->force_upper, 0};
@@ -184,37 +187,38 @@ static void drive_motor(const kki_model_actuator *a, double control, double *giv
 static void drive_joint(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
     const int k = a->v_index;
     const int i = (int)(a - m->actuator);
-    const drive d = settled(m, s, i, drive_of(s, a, u, a->gear * s->q[a->q_index], a->gear * s->v[k], s->mobility[k]));
-    s->drive[i] = d.force;
-    s->force[KK_FORCE_ACTUATOR][k] += a->gear * d.force;
-    s->tau[k] += a->gear * d.force;
+    const drive d = settled(
+        m, s, i, drive_of(s, a, u, a->gear * s->motion.q[a->q_index], a->gear * s->motion.v[k], s->forces.mobility[k]));
+    s->forces.drive[i] = d.force;
+    s->forces.by_source[KK_FORCE_ACTUATOR][k] += a->gear * d.force;
+    s->forces.tau[k] += a->gear * d.force;
     if (d.slope != 0) {
-        s->servo[k] -= a->gear * a->gear * d.slope;
-        s->diagonal[k] -= s->h * a->gear * a->gear * d.slope;
+        s->forces.servo_slope[k] -= a->gear * a->gear * d.slope;
+        s->forces.diagonal[k] -= s->h * a->gear * a->gear * d.slope;
     }
-    if (s->wanted[i].slope != 0) {
-        s->has_servos = 1;
+    if (s->forces.wanted[i].slope != 0) {
+        s->forces.has_servos = 1;
     }
 }
 
 /// All that pulls on a tendon is added up first (tendons.c). Its limits of force are those of the rate at the step's start.
 static void drive_tendon(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
-    kki_tendon_load *t = &s->tendon[a->tendon];
+    kki_tendon_load *t = &s->forces.tendon[a->tendon];
     const drive d = drive_of(s, a, u, a->gear * t->length, a->gear * t->rate, t->mobility);
     const double f = clamp(d.force, a->force_lower, a->force_upper);
     const int i = (int)(a - m->actuator);
-    s->drive[i] = f;
-    s->wanted[i] = (drive){f, t->is_implicit && f == d.force ? d.slope : 0};
+    s->forces.drive[i] = f;
+    s->forces.wanted[i] = (drive){f, t->is_implicit && f == d.force ? d.slope : 0};
     t->given += f;
     t->actuator += a->gear * f;
-    t->actuator_slope += a->gear * a->gear * s->wanted[i].slope;
+    t->actuator_slope += a->gear * a->gear * s->forces.wanted[i].slope;
 }
 
 static void drive_crank(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
-    const kki_crank x = kki_crank_measure(m, s->view, a);
+    const kki_crank x = kki_crank_measure(m, s->readout.view, a);
     const double f = clamp(drive_of(s, a, u, a->gear * x.length, a->gear * x.rate, KKI_ANY_MOBILITY).force,
                            a->force_lower, a->force_upper);
-    s->drive[a - m->actuator] = f;
+    s->forces.drive[a - m->actuator] = f;
     for (int k = 0; k < 2; k++) {
         kki_push(
             s, x.node[k], x.at[k],
@@ -224,7 +228,7 @@ static void drive_crank(const kk_model *m, kk_simulator *s, const kki_model_actu
 
 static void drive_contacts(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
     const double f = drive_of(s, a, u, 0, 0, 0).force;
-    s->drive[a - m->actuator] = f;
+    s->forces.drive[a - m->actuator] = f;
     kki_adhere(m, s, a->body, f);
 }
 
@@ -233,8 +237,8 @@ void kki_push(kk_simulator *s, int node, kk_vec3 point, kk_force f) {
     f.angular = kk_vec3_add(f.angular, kk_vec3_cross(arm, f.linear));
     if (node > 0) {
         s->data->kernels->aba_push(&s->data->scratch, node, f);
-        s->outside[node] = kk_force_add(s->outside[node], f);
-        s->is_pushed = 1;
+        s->readout.outside[node] = kk_force_add(s->readout.outside[node], f);
+        s->forces.is_pushed = 1;
     }
 }
 
@@ -242,8 +246,8 @@ static void drive_frame(const kk_model *m, kk_simulator *s, const kki_model_actu
     const kki_frame *f = &m->frame[a->frame];
     const kki_body *b = &m->body[f->body];
     const kk_transform X = kk_transform_mul(kki_node_transform(s->data, b->node), kk_transform_mul(b->X_NB, f->X_BF));
-    s->drive[a - m->actuator] = drive_of(s, a, u, 0, 0, 0).force;
-    const double force = a->gear * s->drive[a - m->actuator];
+    s->forces.drive[a - m->actuator] = drive_of(s, a, u, 0, 0, 0).force;
+    const double force = a->gear * s->forces.drive[a - m->actuator];
     const kk_force wrench = kk_force_make(kk_mat3_mul_vec(X.R, kk_vec3_scale(a->direction.angular, force)),
                                           kk_mat3_mul_vec(X.R, kk_vec3_scale(a->direction.linear, force)));
     kki_push(s, b->node, X.p, wrench);
@@ -282,11 +286,13 @@ static void drive_motors(const kki_motors *x, const double *restrict control, do
 
 /// @param control  NULL: all zero
 static kk_status drive_actuators(const kk_model *m, kk_simulator *s, const double *control, kk_error *error) {
-    if (s->motors.count > 0 && control && kki_are_finite(control, s->motors.count)) {
-        drive_motors(&s->motors, control, s->drive, s->force[KK_FORCE_ACTUATOR], s->tau);
+    if (s->forces.motors.count > 0 && control && kki_are_finite(control, s->forces.motors.count)) {
+        drive_motors(&s->forces.motors, control, s->forces.drive, s->forces.by_source[KK_FORCE_ACTUATOR],
+                     s->forces.tau);
         return KK_OK;
     }
-    double *const given = s->drive, *const force = s->force[KK_FORCE_ACTUATOR], *const tau = s->tau;
+    double *const given = s->forces.drive, *const force = s->forces.by_source[KK_FORCE_ACTUATOR],
+                  *const tau = s->forces.tau;
     for (int i = 0; i < m->nactuator; i++) {
         const kki_model_actuator *a = &m->actuator[i];
         const double u = control ? control[i] : 0;
@@ -313,8 +319,8 @@ static kk_status add_applied(const kk_model *m, kk_simulator *s, const double *t
             return kki_error_set(error, KK_NOT_FINITE, "forces: the force given for joint \"%s\" is not a number",
                                  kki_model_name(m, m->body[body].joint_name));
         }
-        s->force[KK_FORCE_APPLIED][k] = tau[k];
-        s->tau[k] += tau[k];
+        s->forces.by_source[KK_FORCE_APPLIED][k] = tau[k];
+        s->forces.tau[k] += tau[k];
     }
     return KK_OK;
 }
@@ -355,43 +361,44 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
     static const kk_input nothing = {0};
     input = input ? input : &nothing;
     const size_t bytes = (size_t)model->nv * sizeof(double);
-    if (s->has_springs) {
+    if (s->traits.has_springs) {
         begin_with_springs(model, s);
-    } else if (!s->no_tau) { // forces of springs are zero for ever
-        memset(s->tau, 0, bytes);
+    } else if (!s->forces.no_tau) { // forces of springs are zero for ever
+        memset(s->forces.tau, 0, bytes);
     }
-    if (s->has_applied) {
-        memset(s->force[KK_FORCE_APPLIED], 0, bytes);
+    if (s->forces.has_applied) {
+        memset(s->forces.by_source[KK_FORCE_APPLIED], 0, bytes);
     }
-    s->has_applied = input->tau != NULL;
-    s->no_tau = s->only_touches && !input->tau;
-    if (!s->only_touches) { // else they are as they were made
-        if (!s->has_springs) {
-            memcpy(s->diagonal, model->dof_armature, bytes);
+    s->forces.has_applied = input->tau != NULL;
+    s->forces.no_tau = s->forces.only_touches && !input->tau;
+    if (!s->forces.only_touches) { // else they are as they were made
+        if (!s->traits.has_springs) {
+            memcpy(s->forces.diagonal, model->dof_armature, bytes);
         }
-        memset(s->force[KK_FORCE_ACTUATOR], 0, bytes);
-        if (s->motors.count == 0) { // else none is a servo
-            memset(s->servo, 0, bytes);
+        memset(s->forces.by_source[KK_FORCE_ACTUATOR], 0, bytes);
+        if (s->forces.motors.count == 0) { // else none is a servo
+            memset(s->forces.servo_slope, 0, bytes);
         }
     }
-    s->has_servos = 0;
-    s->may_drive = !s->only_touches || input->tau;
-    s->is_pushed = 0;
-    s->no_pushes = s->is_crowd && s->only_touches && !input->wrench; // then crowd.c and loose_end.c write them
-    if (!s->no_pushes) {
-        memset(s->outside, 0, (size_t)model->nnode * sizeof *s->outside);
+    s->forces.has_servos = 0;
+    s->forces.may_drive = !s->forces.only_touches || input->tau;
+    s->forces.is_pushed = 0;
+    s->forces.no_pushes = s->traits.has_only_free_bodies && s->forces.only_touches &&
+                          !input->wrench; // then free_bodies/stepper.c and free_bodies/end.c write them
+    if (!s->forces.no_pushes) {
+        memset(s->readout.outside, 0, (size_t)model->nnode * sizeof *s->readout.outside);
     }
-    if (!s->no_pushes && s->is_crowd && s->only_touches) {
+    if (!s->forces.no_pushes && s->traits.has_only_free_bodies && s->forces.only_touches) {
         s->data->kernels->kick_load_some(model, &s->data->scratch, 1, model->nnode);
     }
-    if (s->has_spatial) {
-        kk_kinematics_velocity(model, s->view, s->q, s->v);
+    if (s->traits.has_spatial_tendons) {
+        kk_kinematics_velocity(model, s->readout.view, s->motion.q, s->motion.v);
     }
     kki_tendon_begin(model, s);
     kk_status status = drive_actuators(model, s, input->control, error);
-    kki_tendon_haul(model, s);
-    for (int k = 0; k < model->nv && s->has_dry; k++) {
-        s->tau[k] += s->glide[k];
+    kki_tendon_drive(model, s);
+    for (int k = 0; k < model->nv && s->traits.has_dry_friction; k++) {
+        s->forces.tau[k] += s->forces.saturated[k];
     }
     status = status || !input->tau ? status : add_applied(model, s, input->tau, error);
     return status || !input->wrench ? status : add_wrenches(model, s, input->wrench, error);
@@ -401,9 +408,9 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
 
 /// What a servo is, with the velocities after the kick: as it was where it gave what it must.
 static kki_servo_mode next_mode(const kk_simulator *s, const kki_model_actuator *a, int i) {
-    const drive d = s->wanted[i];
-    const double f = d.force + d.slope * a->gear * (s->v_kicked[a->v_index] - s->v[a->v_index]);
-    switch (s->servo_mode[i]) {
+    const drive d = s->forces.wanted[i];
+    const double f = d.force + d.slope * a->gear * (s->motion.v_after[a->v_index] - s->motion.v[a->v_index]);
+    switch (s->forces.servo_mode[i]) {
     case KKI_SERVO_FREE: return mode_of(a, f);
     case KKI_SERVO_AT_LOWER: return f <= a->force_lower ? KKI_SERVO_AT_LOWER : KKI_SERVO_ROW;
     case KKI_SERVO_AT_UPPER: return f >= a->force_upper ? KKI_SERVO_AT_UPPER : KKI_SERVO_ROW;
@@ -413,12 +420,12 @@ static kki_servo_mode next_mode(const kk_simulator *s, const kki_model_actuator 
 
 int kki_find_saturated(const kk_model *m, kk_simulator *s) {
     int more = 0;
-    for (int i = 0; i < m->nactuator && s->has_servos; i++) {
+    for (int i = 0; i < m->nactuator && s->forces.has_servos; i++) {
         const kki_model_actuator *a = &m->actuator[i];
-        if (a->transmission == KK_TRANSMISSION_JOINT && s->wanted[i].slope != 0) {
+        if (a->transmission == KK_TRANSMISSION_JOINT && s->forces.wanted[i].slope != 0) {
             const kki_servo_mode next = next_mode(s, a, i);
-            more |= (int)next != s->servo_mode[i];
-            s->servo_mode[i] = (int8_t)next;
+            more |= (int)next != s->forces.servo_mode[i];
+            s->forces.servo_mode[i] = (int8_t)next;
         }
     }
     return more;

@@ -56,18 +56,18 @@ static void strike(kki_piece *p, int i, const int8_t *closed) {
     const kki_contact_law *law = kki_piece_law(p, c);
     const int r = kki_piece_row(p, c);
     double B[6], l[3];
-    const double b[3] = {(1 + law->restitution) * p->u_s[r], p->u_s[r + 1] + p->s->bias[c->row + 1],
-                         p->u_s[r + 2] + p->s->bias[c->row + 2]};
+    const double b[3] = {(1 + law->restitution) * p->u_s[r], p->u_s[r + 1] + p->s->solution.bias[c->row + 1],
+                         p->u_s[r + 2] + p->s->solution.bias[c->row + 2]};
     kki_rows_own(p->s, p->I, r, 3, B);
     kki_solve_contact(B, b, law->friction, l);
     for (int k = 0; k < 3; k++) {
         p->total[r + k] += l[k];
     }
-    kki_rows_add_contact(p->s, p->I, i, r, l, p->y_s);
+    kki_rows_add_contact(p->I, i, r, l, p->y_s);
     for (int j = 0; j < p->I->nconstraint; j++) {
         if (closed[j]) {
             const int row = kki_piece_row(p, kki_piece_constraint(p, j));
-            kki_rows_velocity_contact(p->s, p->I, j, row, p->y_s, p->u_s + row);
+            kki_rows_velocity_contact(p->I, j, row, p->y_s, p->u_s + row);
         }
     }
 }
@@ -91,20 +91,20 @@ static int fastest(const kki_piece *p, const int8_t *closed, double threshold) {
 /// @param newton  1: what approaches faster than the threshold must leave with its restitution
 static void pose_instant(kki_piece *p, const double *u_first, int newton) {
     kk_simulator *s = p->s;
-    double *g = kki_piece_rows(p, s->g);
+    double *g = kki_piece_rows(p, s->solution.g);
     memcpy(g, p->u_s, (size_t)p->I->stride * sizeof *g);
     const double far = kki_piece_beyond_reach(p, g);
     for (int i = 0; i < p->I->nconstraint; i++) {
         const kki_constraint *c = kki_piece_constraint(p, i);
         const int r = kki_piece_row(p, c);
-        kki_block *b = &s->block[c->block];
+        kki_block *b = &s->solution.block[c->block];
         if (c->kind == KKI_ON_CONTACT) {
             const int is_open = kki_piece_gap(p, c, u_first) >= 1e-9, is_fast = g[r] < -s->options.restitution_speed;
             g[r] += is_open ? far : newton && is_fast ? kki_piece_law(p, c)->restitution * g[r] : 0;
-            g[r + 1] += s->bias[c->row + 1];
-            g[r + 2] += s->bias[c->row + 2];
+            g[r + 1] += s->solution.bias[c->row + 1];
+            g[r + 2] += s->solution.bias[c->row + 2];
             b->adhesion = 0;
-        } else if (c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON) {
+        } else if (c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON_LIMIT) {
             g[r] += c->gap[0] > 0 ? far : 0;
         } else if (kki_is_dry(c)) {
             b->lower = b->upper = 0;
@@ -122,7 +122,7 @@ static void apply_impulses(kki_piece *p, const double *lambda) {
 
 /// Solves an instant and applies its impulses, which stay in lambda2.
 static kk_status strike_all(kki_piece *p, const double *u_first, int newton) {
-    double *lambda = kki_piece_rows(p, p->s->lambda2);
+    double *lambda = kki_piece_rows(p, p->s->solution.lambda2);
     memset(lambda, 0, (size_t)p->I->stride * sizeof *lambda);
     pose_instant(p, u_first, newton);
     const kk_status status = kki_piece_solve_rows(p, lambda);
@@ -134,7 +134,7 @@ static kk_status strike_all(kki_piece *p, const double *u_first, int newton) {
 
 /// Of the impulses of compression the normal ones again, times e.
 static void expand(kki_piece *p) {
-    double *lambda = kki_piece_rows(p, p->s->lambda2);
+    double *lambda = kki_piece_rows(p, p->s->solution.lambda2);
     for (int i = 0; i < p->I->nconstraint; i++) {
         const kki_constraint *c = kki_piece_constraint(p, i);
         const int r = kki_piece_row(p, c);
@@ -149,7 +149,7 @@ static void expand(kki_piece *p) {
 /// Newton's law or Poisson's hypothesis for everything that is closed at this instant.
 static kk_status exchange_at_once(kki_piece *p, const double *u_first) {
     const int newton = p->s->options.restitution_law == KK_RESTITUTION_NEWTON;
-    if (fastest(p, p->s->stopping, p->s->options.restitution_speed) < 0) {
+    if (fastest(p, p->I->scratch->stopping, p->s->options.restitution_speed) < 0) {
         return KK_OK;
     }
     const kk_status status = strike_all(p, u_first, newton);
@@ -164,15 +164,15 @@ static kk_status exchange_at_once(kki_piece *p, const double *u_first) {
 /// the contact problem of the next piece.
 static void exchange_in_sequence(kki_piece *p) {
     const double threshold = p->s->options.restitution_speed;
-    int i = fastest(p, p->s->stopping, threshold);
+    int i = fastest(p, p->I->scratch->stopping, threshold);
     for (int n = 0; n < MOST_IMPULSES && i >= 0; n++) {
-        strike(p, i, p->s->stopping);
-        i = fastest(p, p->s->stopping, threshold);
+        strike(p, i, p->I->scratch->stopping);
+        i = fastest(p, p->I->scratch->stopping, threshold);
     }
 }
 
 kk_status kki_exchange(kki_piece *p, const double *u_first) {
-    mark_closed(p, u_first, p->s->stopping);
+    mark_closed(p, u_first, p->I->scratch->stopping);
     if (p->s->options.restitution_law != KK_RESTITUTION_SEQUENTIAL) {
         return exchange_at_once(p, u_first);
     }

@@ -10,12 +10,12 @@
 void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm);
 
 /// Whether a face within the dead band may close the rest of it in this step.
-int kki_island_comes_down(const kk_simulator *s, const kki_island *I);
+int kki_island_may_close_gaps(const kk_simulator *s, const kki_island *I);
 /// Faces within the dead band close nothing in this step; g follows.
-void kki_island_stays_up(const kk_model *m, kk_simulator *s, const kki_island *I);
+void kki_island_keep_gaps(const kk_model *m, kk_simulator *s, const kki_island *I);
 /// Whether some contact or loop is held in the mean of the step, because what it holds turns; and holds all of them at its end alone, g follows.
-int kki_island_turns(const kk_model *m, const kk_simulator *s, const kki_island *I);
-void kki_island_turns_not(const kk_model *m, kk_simulator *s, const kki_island *I);
+int kki_island_is_reflected(const kk_model *m, const kk_simulator *s, const kki_island *I);
+void kki_island_drop_reflection(const kk_model *m, kk_simulator *s, const kki_island *I);
 /// laws.c: rows of loops along which nothing can move take no part; after the rows have been built.
 void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I);
 /// laws.c: nor do those that say again what others say, but for what an open gap turns them by.
@@ -27,8 +27,8 @@ void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I);
 void kki_rows_build_kept(const kk_model *m, kk_simulator *s, kki_island *I);
 void kki_rows_recall(const kk_model *m, kk_simulator *s, const kki_island *I);
 void kki_rows_matrix(const kk_model *m, kk_simulator *s, kki_island *I);
-/// To be called before s->span is read: of short rows a step that goes on as the last one never asks.
-void kki_rows_spans(const kk_simulator *s, const kki_island *I);
+/// To be called before I->scratch->span is read: of short rows a step that goes on as the last one never asks.
+void kki_rows_spans(const kki_island *I);
 /// r = Yᵀ y, [stride].
 void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r);
 /// y += Y λ; λ's padding is zero.
@@ -36,23 +36,22 @@ void kki_rows_add(const kk_simulator *s, const kki_island *I, const double *lamb
 /// Packed upper triangle of one row of G or of three, numbered in the island.
 void kki_rows_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own);
 /// y += Y λ and Yᵀ y of the three rows of one contact alone. @param i  constraint    @param row  its first, both numbered in the island
-void kki_rows_add_contact(const kk_simulator *s, const kki_island *I, int i, int row, const double l[3], double *y);
-void kki_rows_velocity_contact(const kk_simulator *s, const kki_island *I, int i, int row, const double *y,
-                               double u[3]);
-/// wide.c: the same for wide islands.
-void kki_wide_build(const kk_model *m, kk_simulator *s, const kki_island *I);
-void kki_wide_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r);
-void kki_wide_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y);
-void kki_wide_add_contact(const kk_simulator *s, int i, const double l[3], double *y);
-void kki_wide_velocity_contact(const kk_simulator *s, int i, const double *y, double u[3]);
-void kki_wide_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own);
+void kki_rows_add_contact(const kki_island *I, int i, int row, const double l[3], double *y);
+void kki_rows_velocity_contact(const kki_island *I, int i, int row, const double *y, double u[3]);
+/// rows_sparse.c: the same for wide islands.
+void kki_sparse_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I);
+void kki_sparse_rows_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r);
+void kki_sparse_rows_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y);
+void kki_sparse_rows_add_contact(const kki_island *I, int i, const double l[3], double *y);
+void kki_sparse_rows_velocity_contact(const kki_island *I, int i, const double *y, double u[3]);
+void kki_sparse_rows_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own);
 /// Whether a wide island may be handed to the dense ladder: it is small enough for its last rungs.
-static inline int kki_wide_may_hand(const kk_simulator *s, const kki_island *I) {
-    return I->nrow <= KKI_WIDE_HANDED && I->nv <= s->wide.handed;
+static inline int kki_sparse_rows_fit_dense(const kk_simulator *s, const kki_island *I) {
+    return I->nrow <= KKI_SPARSE_MOST_DENSE && I->nv <= s->islands.most_dense_width;
 }
-/// Y of a wide island as the dense solver wants it, into s->Y. False where it may not be handed over.
-int kki_wide_fill_dense(kk_simulator *s, const kki_island *I);
-kki_sparse_problem kki_wide_problem(const kk_simulator *s, const kki_island *I);
+/// Y of a wide island as the dense solver wants it, into I->scratch->Y. False where it may not be handed over.
+int kki_sparse_rows_fill_dense(kk_simulator *s, const kki_island *I);
+kki_sparse_problem kki_sparse_rows_problem(const kk_simulator *s, const kki_island *I);
 /// Between all degrees of freedom and the island's coordinates. `to` holds what it was before, of which a narrow island changes its part.
 void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
                        double *local);
@@ -61,17 +60,17 @@ void kki_island_scatter(const kk_model *m, const kk_simulator *s, const kki_isla
 void kki_island_copy(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from, double *to);
 
 /// rows.c: four columns of Y, from the pair's column on, climb between two nodes.
-void kki_rows_climb(const kk_model *m, kk_simulator *s, const int32_t node[2], double w[2][6][4], int column,
-                    int stride);
+void kki_rows_climb(const kk_model *m, kk_simulator *s, const kki_island *I, const int32_t node[2], double w[2][6][4],
+                    int column, int stride);
 
-/// narrow.c: whether the island is one; its rows; z = Qᵀ y and y += Q z, y [full] in the island's numbers, padded with zeros.
-void kki_narrow_choose(kk_simulator *s, kki_island *I);
-void kki_narrow_build(const kk_model *m, kk_simulator *s, const kki_island *I);
-void kki_narrow_project(const kk_simulator *s, const kki_island *I, const double *y, double *z);
-void kki_narrow_spread(const kk_simulator *s, const kki_island *I, const double *z, double *y);
+/// rows_wrench.c: whether the island is one; its rows; z = Qᵀ y and y += Q z, y [full] in the island's numbers, padded with zeros.
+void kki_wrench_basis_choose(kk_simulator *s, kki_island *I);
+void kki_wrench_basis_build(const kk_model *m, kk_simulator *s, const kki_island *I);
+void kki_wrench_basis_project(const kki_island *I, const double *y, double *z);
+void kki_wrench_basis_spread(const kki_island *I, const double *z, double *y);
 
 /// events.c: whether all of the island's constraints are contacts that wait for their impacts: its contact problem is of no use then.
-int kki_island_waits(const kk_model *m, kk_simulator *s, kki_island *I);
+int kki_island_awaits_impacts(const kk_model *m, kk_simulator *s, kki_island *I);
 /// events.c: sliding that stops, and impacts, inside the step. Changes λ, y_end and y_drift where there are some.
 kk_status kki_island_events(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, const double *y,
                             const double *y_free, double *y_end, double *y_drift);
@@ -91,21 +90,21 @@ static inline int kki_same_nodes(const kki_contact *a, const kki_contact *b) {
 /// few.c: A = L D Lᵀ of a small matrix, [n × stride], by its lower triangle and in place, 1/D on the diagonal. Gives the product of what is left of the
 /// diagonal's elements, as shares of them; it ends with 0 where one is left with less than a share `least`.
 double kki_factor_few(int n, int stride, double *A, double least);
-/// few.c: whether the island has so few rows that its λ could be found directly; then s->lambda and s->u are that, and noted.
+/// few.c: whether the island has so few rows that its λ could be found directly; then s->solution.lambda and s->solution.u are that, and noted.
 int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I);
 enum { KKI_FEW_ROWS = 16 };
-/// few.c: λ of equalities alone that takes s->g out of them, in an island without contacts. False where it has too many rows.
+/// few.c: λ of equalities alone that takes s->solution.g out of them, in an island without contacts. False where it has too many rows.
 int kki_few_rows_drawn(const kk_simulator *s, const kki_island *I, double *lambda);
 /// planted.c: the same for many points between few bodies that go on holding as they did. @param y_end  [nv] result: y_free + Y λ
 int kki_planted_solved(const kk_model *m, kk_simulator *s, const kki_island *I, const double *y_free, double *y_end);
 /// kept.c: the same for what goes on holding as it did, and staying open or at its bounds.
 typedef enum kki_kept {
     KKI_KEPT_UNASKED, ///< not an island for this
-    KKI_KEPT_NOT,     ///< something changes; s->u is that of s->lambda, as far from a solution as it may be
+    KKI_KEPT_NOT, ///< something changes; s->solution.u is that of s->solution.lambda, as far from a solution as it may be
     KKI_KEPT_SOLVED,
 } kki_kept;
 kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I);
-/// kept.c: impulses of the position pass, by which what overlaps, in s->g as m/s, comes out while all that bears stays where it is. False where that is not to `floor`.
+/// kept.c: impulses of the position pass, by which what overlaps, in s->solution.g as m/s, comes out while all that bears stays where it is. False where that is not to `floor`.
 int kki_kept_repair(kk_simulator *s, kki_island *I, double floor, double *lambda);
 /// rest.c: whether all that is left of the island's motion is rounding; y_end is zero then. λ may be changed to that end; u and the report
 /// follow. @param is_near  the warm start all but held    @param y  at the step's start
@@ -114,16 +113,16 @@ int kki_island_rests(const kk_model *m, kk_simulator *s, const kki_island *I, in
 /// resolve.c: a certificate and what it cost, or the cost alone, into the report; and the error of a constraint. @param block  of the island; −1: any
 void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
                      const kki_solver_stats *stats);
-void kki_note_work(kk_simulator *s, const kki_solver_stats *stats);
-kk_status kki_island_complain(const kk_model *m, const kk_simulator *s, const kki_island *I, int block,
-                              kk_status status, double residual, kk_error *error);
+void kki_note_work(const kki_island *I, const kki_solver_stats *stats);
+kk_status kki_island_error(const kk_model *m, const kk_simulator *s, const kki_island *I, int block, kk_status status,
+                           double residual, kk_error *error);
 /// Whether a step has to be proved: nothing bounds its work.
 static inline int kki_is_exact(const kk_simulator *s) {
-    return s->options.budget == 0 && s->options.max_newton == 0 && !s->degrades;
+    return s->options.budget == 0 && s->options.max_newton == 0 && !s->retry.degrades;
 }
-/// posing.c: λ and u of the island, by the ladder. @param problem  as it is posed; knows of contacts that give way from then on
+/// relaxation.c: λ and u of the island, by the ladder. @param problem  as it is posed; knows of contacts that give way from then on
 kk_status kki_island_settle(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, kk_error *error);
-/// repair.c: what moves positions out of each other, onto y_drift; and whether a contact overlaps by so much that it will.
+/// position.c: what moves positions out of each other, onto y_drift; and whether a contact overlaps by so much that it will.
 kk_status kki_island_repair(kk_simulator *s, kki_island *I, const kki_problem *problem, const double *y_end,
                             double *y_drift);
 int kki_island_overlaps(const kk_simulator *s, const kki_island *I);

@@ -12,13 +12,13 @@ static int tree_of_dof(const kk_model *m, int dof) {
 
 /// tree_island: the number of each tree's island, −1 where nothing holds it.
 static void number_islands(const kk_model *m, kk_simulator *s) {
-    int32_t *parent = s->tree_order, *island = s->tree_island;
+    int32_t *parent = s->islands.tree_order, *island = s->islands.tree_island;
     for (int t = 0; t < m->ntree; t++) {
         parent[t] = t;
         island[t] = -1;
     }
-    for (int i = 0; i < s->nconstraint; i++) {
-        kki_constraint *c = &s->constraint[i];
+    for (int i = 0; i < s->constraints.count; i++) {
+        kki_constraint *c = &s->constraints.list[i];
         if (i > 0 && c->dof[0] == c[-1].dof[0] && c->dof[1] == c[-1].dof[1]) { // points of one face follow one another
             c->island = c[-1].island;
             continue;
@@ -29,17 +29,17 @@ static void number_islands(const kk_model *m, kk_simulator *s) {
         }
         c->island = a >= 0 ? a : b; // a tree of its, until islands have numbers
     }
-    for (int i = 0; i < s->nconstraint; i++) {
-        if (i == 0 || s->constraint[i].island != s->constraint[i - 1].island) {
-            island[kki_sets_find(parent, s->constraint[i].island)] = 0; // this one counts
+    for (int i = 0; i < s->constraints.count; i++) {
+        if (i == 0 || s->constraints.list[i].island != s->constraints.list[i - 1].island) {
+            island[kki_sets_find(parent, s->constraints.list[i].island)] = 0; // this one counts
         }
     }
-    s->nisland = 0;
+    s->islands.count = 0;
     for (int t = 0; t < m->ntree; t++) {
         const int root = kki_sets_find(parent, t);
         if (root == t && island[t] == 0) {
-            s->island[s->nisland] = (kki_island){0};
-            island[t] = s->nisland++;
+            s->islands.list[s->islands.count] = (kki_island){0};
+            island[t] = s->islands.count++;
         } else {
             island[t] = root == t ? -1 : island[root];
         }
@@ -49,78 +49,78 @@ static void number_islands(const kk_model *m, kk_simulator *s) {
 /// From how many rows on an island of several trees is one of many: fewer where few digits are asked for, or where next to nothing moves,
 /// so that no sliding that would have to stop inside the step is lost.
 static int many_rows(const kk_simulator *s, const kki_island *I) {
-    return s->options.tolerance >= KKI_WIDE_LOOSE ? KKI_WIDE_FEW_ROWS
-           : I->speed <= KKI_WIDE_STILL           ? KKI_WIDE_STILL_ROWS
-                                                  : KKI_WIDE_ROWS;
+    return s->options.tolerance >= KKI_SPARSE_COARSE_TOLERANCE ? KKI_SPARSE_FEW_ROWS
+           : I->speed <= KKI_SPARSE_STILL                      ? KKI_SPARSE_STILL_ROWS
+                                                               : KKI_SPARSE_ROWS;
 }
 
 /// Whether the sparse solver takes it: many bodies, or sweeps alone, which are cheapest where rows are short.
-static int is_wide(const kk_simulator *s, const kki_island *I) {
-    const int many = I->ntree >= KKI_WIDE_TREES && I->nrow > many_rows(s, I);
-    const int sweeps = s->options.budget > 0 && I->ntree > 1 && I->nrow > KKI_WIDE_SWEPT;
-    return s->wide.width > 0 && !s->paper && (many || sweeps || I->nrow > KKI_WIDE_ALWAYS);
+static int is_sparse(const kk_simulator *s, const kki_island *I) {
+    const int many = I->ntree >= KKI_SPARSE_TREES && I->nrow > many_rows(s, I);
+    const int sweeps = s->options.budget > 0 && I->ntree > 1 && I->nrow > KKI_SPARSE_SWEPT;
+    return s->islands.padded_width > 0 && !s->paper && (many || sweeps || I->nrow > KKI_SPARSE_ALWAYS);
 }
 
 /// A pile, or a robot with more rows than degrees of freedom.
 static int is_jammed(const kki_island *I) {
-    return I->is_wide || (I->has_robot && I->nrow > I->nv);
+    return I->is_sparse || (I->has_robot && I->nrow > I->nv);
 }
 
 /// What its rows make of an island.
 static void judge_rows(const kk_simulator *s, kki_island *I) {
     I->stride = (I->nrow + 3) & ~3;
-    I->is_wide = is_wide(s, I);
-    I->hovers = is_jammed(I) && s->options.budget == 0 && I->speed > KKI_MOVES;
+    I->is_sparse = is_sparse(s, I);
+    I->keeps_gaps = is_jammed(I) && s->options.budget == 0 && I->speed > KKI_MOVES;
 }
 
 /// A robot alone in the world: one island, in the order of its constraints.
 static void take_all(const kk_model *m, kk_simulator *s) {
     const int alone = m->nv == 6 && kki_is_lone(m, m->dof_node[0]);
-    kki_island *I = &s->island[0];
-    *I = (kki_island){.ntree = 1, .nv = m->nv, .has_robot = !alone, .speed = kki_largest(m->nv, s->v)};
+    kki_island *I = &s->islands.list[0];
+    *I = (kki_island){.ntree = 1, .nv = m->nv, .has_robot = !alone, .speed = kki_largest(m->nv, s->motion.v)};
     int rows = 0, blocks = 0;
-    for (int i = 0; i < s->nconstraint; i++) {
-        kki_constraint *c = &s->constraint[i];
-        s->order[i] = i;
+    for (int i = 0; i < s->constraints.count; i++) {
+        kki_constraint *c = &s->constraints.list[i];
+        s->constraints.order[i] = i;
         c->island = 0;
         c->row = rows;
         c->block = blocks;
         rows += c->nrow;
         blocks += c->nblock;
     }
-    I->nconstraint = s->nconstraint;
+    I->nconstraint = s->constraints.count;
     I->nrow = rows;
     I->nblock = blocks;
     judge_rows(s, I);
-    I->nv = I->is_wide ? kki_round8(m->nv) : m->nv;
-    s->tree_island[0] = s->tree_order[0] = s->tree_local[0] = 0;
-    s->nisland = 1;
+    I->nv = I->is_sparse ? kki_round8(m->nv) : m->nv;
+    s->islands.tree_island[0] = s->islands.tree_order[0] = s->islands.tree_local[0] = 0;
+    s->islands.count = 1;
 }
 
 /// Counts what each island has, then where it begins.
 static void measure_islands(const kk_model *m, kk_simulator *s) {
     for (int t = 0; t < m->ntree; t++) {
-        if (s->tree_island[t] >= 0) {
-            kki_island *I = &s->island[s->tree_island[t]];
+        if (s->islands.tree_island[t] >= 0) {
+            kki_island *I = &s->islands.list[s->islands.tree_island[t]];
             const int first = m->tree_first_dof[t], count = m->tree_first_dof[t + 1] - first;
-            const double speed = kki_largest(count, s->v + first);
+            const double speed = kki_largest(count, s->motion.v + first);
             I->ntree++;
             I->nv += count;
             I->has_robot |= count != 6 || !kki_is_lone(m, m->dof_node[first]);
             I->speed = speed > I->speed ? speed : I->speed;
         }
     }
-    for (int i = 0; i < s->nconstraint; i++) {
-        kki_constraint *c = &s->constraint[i];
-        c->island = s->tree_island[c->island];
-        kki_island *I = &s->island[c->island];
+    for (int i = 0; i < s->constraints.count; i++) {
+        kki_constraint *c = &s->constraints.list[i];
+        c->island = s->islands.tree_island[c->island];
+        kki_island *I = &s->islands.list[c->island];
         I->nconstraint++;
         I->nrow += c->nrow;
         I->nblock += c->nblock;
     }
     int constraints = 0, trees = 0, rows = 0, blocks = 0;
-    for (int i = 0; i < s->nisland; i++) {
-        kki_island *I = &s->island[i];
+    for (int i = 0; i < s->islands.count; i++) {
+        kki_island *I = &s->islands.list[i];
         judge_rows(s, I);
         I->first_constraint = constraints;
         I->first_tree = trees;
@@ -135,23 +135,24 @@ static void measure_islands(const kk_model *m, kk_simulator *s) {
 
 /// Puts trees and constraints behind each other, island by island.
 static void fill_islands(const kk_model *m, kk_simulator *s) {
-    for (int i = 0; i < s->nisland; i++) {
-        s->island[i].nconstraint = s->island[i].ntree = s->island[i].nrow = s->island[i].nblock = 0;
-        s->island[i].nv = 0;
+    for (int i = 0; i < s->islands.count; i++) {
+        s->islands.list[i].nconstraint = s->islands.list[i].ntree = s->islands.list[i].nrow =
+            s->islands.list[i].nblock = 0;
+        s->islands.list[i].nv = 0;
     }
     for (int t = 0; t < m->ntree; t++) {
-        if (s->tree_island[t] >= 0) {
-            kki_island *I = &s->island[s->tree_island[t]];
-            s->tree_order[I->first_tree + I->ntree++] = t;
+        if (s->islands.tree_island[t] >= 0) {
+            kki_island *I = &s->islands.list[s->islands.tree_island[t]];
+            s->islands.tree_order[I->first_tree + I->ntree++] = t;
             const int count = m->tree_first_dof[t + 1] - m->tree_first_dof[t];
-            s->tree_local[t] = I->nv;
-            I->nv += I->is_wide ? kki_round8(count) : count;
+            s->islands.tree_local[t] = I->nv;
+            I->nv += I->is_sparse ? kki_round8(count) : count;
         }
     }
-    for (int i = 0; i < s->nconstraint; i++) {
-        kki_constraint *c = &s->constraint[i];
-        kki_island *I = &s->island[c->island];
-        s->order[I->first_constraint + I->nconstraint++] = i;
+    for (int i = 0; i < s->constraints.count; i++) {
+        kki_constraint *c = &s->constraints.list[i];
+        kki_island *I = &s->islands.list[c->island];
+        s->constraints.order[I->first_constraint + I->nconstraint++] = i;
         c->row = I->first_row + I->nrow;
         c->block = I->first_block + I->nblock;
         I->nrow += c->nrow;
@@ -163,21 +164,21 @@ static void fill_islands(const kk_model *m, kk_simulator *s) {
 static void ask_for_island(kk_simulator *s, const kki_island *I) {
     const kki_room *have = &s->room;
     kki_room *lacking = &s->lacking.room;
-    if (!I->is_wide || kki_wide_may_hand(s, I)) {
+    if (!I->is_sparse || kki_sparse_rows_fit_dense(s, I)) {
         kki_room_ask(I->nrow, have->dense_rows, &lacking->dense_rows);
     }
-    if (I->is_wide) {
-        kki_room_ask(I->ntree, have->wide_bodies, &lacking->wide_bodies);
-        kki_room_ask(I->nconstraint, have->wide_ties, &lacking->wide_ties);
-        kki_room_ask(I->stride, have->wide_rows, &lacking->wide_rows);
-        kki_room_ask(I->nblock, have->wide_blocks, &lacking->wide_blocks);
-        kki_room_ask(I->nv, have->wide_coordinates, &lacking->wide_coordinates);
+    if (I->is_sparse) {
+        kki_room_ask(I->ntree, have->sparse_bodies, &lacking->sparse_bodies);
+        kki_room_ask(I->nconstraint, have->sparse_ties, &lacking->sparse_ties);
+        kki_room_ask(I->stride, have->sparse_rows, &lacking->sparse_rows);
+        kki_room_ask(I->nblock, have->sparse_blocks, &lacking->sparse_blocks);
+        kki_room_ask(I->nv, have->sparse_coordinates, &lacking->sparse_coordinates);
     }
 }
 
-kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error) {
-    s->nisland = 0;
-    if (s->nconstraint == 0) {
+kk_status kki_find_islands(const kk_model *model, kk_simulator *s, kk_error *error) {
+    s->islands.count = 0;
+    if (s->constraints.count == 0) {
         return KK_OK;
     }
     const int is_one = model->ntree == 1;
@@ -188,11 +189,13 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error) {
         measure_islands(model, s);
         fill_islands(model, s);
     }
-    for (int i = 0; i < s->nisland; i++) {
-        if (!s->island[i].is_wide && !s->paper) { // papers know bodies, and no coordinates made of wrenches
-            kki_narrow_choose(s, &s->island[i]);
+    for (int i = 0; i < s->islands.count; i++) {
+        if (!s->islands.list[i].is_sparse && !s->paper) { // papers know bodies, and no coordinates made of wrenches
+            kki_wrench_basis_choose(s, &s->islands.list[i]);
         }
-        ask_for_island(s, &s->island[i]);
+        s->islands.list[i].scratch = s->workers.scratch; // until others take some
+        s->islands.list[i].report = &s->report;
+        ask_for_island(s, &s->islands.list[i]);
     }
     const int rows = s->lacking.room.dense_rows;
     if (rows > KKI_MOST_DENSE_ROWS) {

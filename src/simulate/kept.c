@@ -32,18 +32,17 @@ typedef struct trial {
     kki_solver_stats stats;
 } trial;
 
-/// The factor of what holds is in s->A, where it may take another's place.
-static bool factor(kk_simulator *s, kki_island *I, const kki_problem *p, kki_modes *x) {
-    I->factored = I->factor == s->A ? 0 : I->factored;
-    return kki_modes_factor(p, s->solver.kernels, s->A, x);
+/// The factor of what holds is in I->scratch->A, where it may take another's place.
+static bool factor(kki_island *I, const kki_problem *p, kki_modes *x) {
+    I->factored = I->factor == I->scratch->A ? 0 : I->factored;
+    return kki_modes_factor(p, I->scratch->solver.kernels, I->scratch->A, x);
 }
 
 /// λ of the modes that are listed, from λ as it is. @param off  by kki_modes_off
 static bool solve(trial *t, double off) {
-    kk_simulator *s = t->s;
     t->stats.factorisations++;
-    return factor(s, t->I, t->p, &t->x) &&
-           kki_modes_solve(t->p, s->solver.kernels, s->A, &t->x, off, &t->goal, t->lambda, t->u, &t->proof, &t->stats);
+    return factor(t->I, t->p, &t->x) && kki_modes_solve(t->p, t->I->scratch->solver.kernels, t->I->scratch->A, &t->x,
+                                                        off, &t->goal, t->lambda, t->u, &t->proof, &t->stats);
 }
 
 // ---- what does not go on
@@ -52,7 +51,7 @@ static bool solve(trial *t, double off) {
 static int may_revise(const kk_simulator *s, const kki_island *I, const kki_solver_options *options) {
     int plain = options->moves && s->options.max_newton == 0;
     for (int b = I->first_block; b < I->first_block + I->nblock && plain; b++) {
-        const kki_block *block = &s->block[b];
+        const kki_block *block = &s->solution.block[b];
         plain = block->law < KKI_LAW_TORSION && !(block->law == KKI_LAW_CONTACT && block->adhesion != 0);
     }
     return plain;
@@ -61,7 +60,7 @@ static int may_revise(const kk_simulator *s, const kki_island *I, const kki_solv
 /// Whether something that is open comes nearer, faster than all that holds or slides is off: then it lands, whatever becomes of the others.
 static int lands(const kk_simulator *s, const kki_island *I, double off, const double *lambda, const double *u) {
     for (int b = I->first_block; b < I->first_block + I->nblock; b++) {
-        const kki_block *block = &s->block[b];
+        const kki_block *block = &s->solution.block[b];
         if ((block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT) && lambda[block->row] == 0 &&
             -u[block->row] > off) {
             return 1;
@@ -74,20 +73,20 @@ static int lands(const kk_simulator *s, const kki_island *I, double off, const d
 static int revise(trial *t) {
     kk_simulator *s = t->s;
     kki_island *I = t->I;
-    double *l = s->lambda + I->first_row, *v = s->u + I->first_row;
+    double *l = s->solution.lambda + I->first_row, *v = s->solution.u + I->first_row;
     int8_t is_open[KKI_MODES_ROWS];
-    I->is_revised = 1;
-    I->factored = I->factor == s->A ? 0 : I->factored;
+    I->is_swept = 1;
+    I->factored = I->factor == I->scratch->A ? 0 : I->factored;
     kki_modes_ask(t->p, t->lambda, is_open);
     t->x.shift = SOFT_SHIFT;
-    kki_modes_sweep(t->p, s->solver.kernels, SWEEPS, is_open, s->A, &t->x, l, v);
+    kki_modes_sweep(t->p, I->scratch->solver.kernels, SWEEPS, is_open, I->scratch->A, &t->x, l, v);
     t->stats.sweeps += SWEEPS;
     if (!kki_modes_list(t->p, l, &t->x)) {
         return 0;
     }
     memcpy(t->lambda, l, (size_t)I->stride * sizeof *l);
-    return solve(t, kki_modes_off(&t->x, v)) ||
-           kki_modes_amend(t->p, s->solver.kernels, s->A, &t->x, &t->goal, l, t->lambda, t->u, &t->proof, &t->stats);
+    return solve(t, kki_modes_off(&t->x, v)) || kki_modes_amend(t->p, I->scratch->solver.kernels, I->scratch->A, &t->x,
+                                                                &t->goal, l, t->lambda, t->u, &t->proof, &t->stats);
 }
 
 // ---- what does
@@ -100,7 +99,7 @@ static int runs_away(trial *t, double off) {
 
 /// The modes of the last step, which are listed. @param may  with a larger ε as well
 static int go_on(trial *t, double off, int may) {
-    const double *l = t->s->lambda + t->I->first_row, *v = t->s->u + t->I->first_row;
+    const double *l = t->s->solution.lambda + t->I->first_row, *v = t->s->solution.u + t->I->first_row;
     t->x.shift = SHIFT;
     t->proof.residual = -1;
     if (solve(t, off)) {
@@ -115,9 +114,9 @@ static int go_on(trial *t, double off, int may) {
 }
 
 kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
-    double *l = s->lambda + I->first_row, *v = s->u + I->first_row;
-    if (I->nrow < LEAST_ROWS || I->nrow > KKI_MODES_ROWS || I->is_soft || I->repeats ||
-        (I->closes && I->nrow == I->nblock) || s->options.budget > 0) {
+    double *l = s->solution.lambda + I->first_row, *v = s->solution.u + I->first_row;
+    if (I->nrow < LEAST_ROWS || I->nrow > KKI_MODES_ROWS || I->is_soft || I->has_dependent_rows ||
+        (I->has_loops && I->nrow == I->nblock) || s->options.budget > 0) {
         return KKI_KEPT_UNASKED;
     }
     const kki_solver_options options = kki_island_solver_options(s, I);
@@ -126,7 +125,7 @@ kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
     trial t;
     t.s = s, t.I = I, t.p = &problem;
     t.goal = (kki_modes_goal){options.floor, good, options.moves ? LEAST * options.tolerance : good};
-    t.lambda = s->lambda2 + I->first_row, t.u = s->u2 + I->first_row;
+    t.lambda = s->solution.lambda2 + I->first_row, t.u = s->solution.u2 + I->first_row;
     t.stats = (kki_solver_stats){.solved = true};
     const int is_known = kki_modes_list(&problem, l, &t.x), may = may_revise(s, I, &options);
     if (!is_known && !may) {
@@ -134,11 +133,11 @@ kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
     }
     kki_rows_matrix(m, s, I);
     memcpy(t.lambda, l, (size_t)I->stride * sizeof *l);
-    s->solver.kernels->multiply(I->nrow, I->stride, s->G, l, s->g + I->first_row, v);
+    I->scratch->solver.kernels->multiply(I->nrow, I->stride, I->scratch->G, l, s->solution.g + I->first_row, v);
     const double off = is_known ? kki_modes_off(&t.x, v) : 0;
     const int may_go_on = is_known && !(may && lands(s, I, off, l, v));
     if (!(may_go_on && go_on(&t, off, may)) && !(may && revise(&t))) {
-        kki_note_work(s, &t.stats);
+        kki_note_work(I, &t.stats);
         return KKI_KEPT_NOT;
     }
     memcpy(l, t.lambda, (size_t)I->stride * sizeof *l);
@@ -153,13 +152,13 @@ kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
 static int list_bearing(const kk_simulator *s, const kki_island *I, double floor, kki_modes *x) {
     x->n = x->slides.n = 0;
     for (int b = 0; b < I->nblock; b++) {
-        const kki_block *block = &s->block[I->first_block + b];
+        const kki_block *block = &s->solution.block[I->first_block + b];
         const int row = I->first_row + block->row, is_free = block->lower == 0 && block->upper == 0;
         if (block->law == KKI_LAW_EQUALITY || (block->law == KKI_LAW_BOX && !is_free)) {
             return 0;
         }
         if ((block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT) &&
-            (s->lambda[row] > 0 || s->g[row] < -floor)) {
+            (s->solution.lambda[row] > 0 || s->solution.g[row] < -floor)) {
             x->row[x->n++] = block->row;
         }
     }
@@ -173,17 +172,17 @@ static int is_repaired(const kk_simulator *s, const kki_island *I, double floor,
                        const double *v) {
     int good = 1;
     for (int b = 0; b < I->nblock; b++) {
-        const kki_block *block = &s->block[I->first_block + b];
-        const int r = block->row, is_fine = v[r] >= -floor && s->lambda[I->first_row + r] + lambda[r] >= 0;
+        const kki_block *block = &s->solution.block[I->first_block + b];
+        const int r = block->row, is_fine = v[r] >= -floor && s->solution.lambda[I->first_row + r] + lambda[r] >= 0;
         good &= is_fine || (block->law != KKI_LAW_CONTACT && block->law != KKI_LAW_LIMIT);
     }
     return good;
 }
 
 int kki_kept_repair(kk_simulator *s, kki_island *I, double floor, double *lambda) {
-    const kki_dense_kernels *kernels = s->solver.kernels;
-    double *v = s->u2 + I->first_row;
-    const double *g = s->g + I->first_row;
+    const kki_dense_kernels *kernels = I->scratch->solver.kernels;
+    double *v = s->solution.u2 + I->first_row;
+    const double *g = s->solution.g + I->first_row;
     kki_modes x;
     x.shift = SHIFT;
     if (!I->has_robot || !I->has_matrix || I->nrow > KKI_MODES_ROWS || I->is_soft || s->options.budget > 0 ||
@@ -191,19 +190,19 @@ int kki_kept_repair(kk_simulator *s, kki_island *I, double floor, double *lambda
         return 0;
     }
     const kki_problem problem = kki_island_problem(s, I, 1);
-    if (!factor(s, I, &problem, &x)) {
+    if (!factor(I, &problem, &x)) {
         return 0;
     }
-    s->report.factorisations++;
+    I->report->factorisations++;
     for (int i = 0; i < x.stride; i++) {
         x.b[i] = i < x.n && g[x.row[i]] < 0 ? -g[x.row[i]] : 0;
     }
     memset(x.x, 0, (size_t)x.stride * sizeof *x.x);
-    kernels->ldl_solve(x.n, x.stride, s->A, x.inverse, x.b, x.y, x.x);
+    kernels->ldl_solve(x.n, x.stride, I->scratch->A, x.inverse, x.b, x.y, x.x);
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
     for (int i = 0; i < x.n; i++) {
         lambda[x.row[i]] = x.x[i];
     }
-    kernels->multiply(I->nrow, I->stride, s->G, lambda, g, v);
+    kernels->multiply(I->nrow, I->stride, I->scratch->G, lambda, g, v);
     return is_repaired(s, I, floor, lambda, v);
 }

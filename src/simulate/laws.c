@@ -31,12 +31,12 @@ static int is_above(const double *tangential, const kki_contact_law *law, double
            tangential[0] * tangential[0] + tangential[1] * tangential[1] > slides * slides;
 }
 
-/// How fast what is open may close in the step. Where a pile or a limp robot moves it does not have to: what closes the last micrometres here contradicts, by nanometres
+/// How fast what is open may close in the step. Where a pile or a limp robot moves it does not have to: what closes the last micrometers here contradicts, by nanometers
 /// a second, what touches there, and of dozens of points some always do. A robot's links land all the same.
 static double closing_of(const kk_model *m, const kk_simulator *s, const kki_constraint *c) {
-    const kki_contact *k = &s->contact[c->item];
-    const kki_island *I = &s->island[c->island];
-    if (k->open == 0 || (I->hovers && (I->is_wide || kki_seen_gap(s, k) <= KKI_DEAD_BAND))) {
+    const kki_contact *k = &s->contacts.list[c->item];
+    const kki_island *I = &s->islands.list[c->island];
+    if (k->open == 0 || (I->keeps_gaps && (I->is_sparse || kki_seen_gap(s, k) <= KKI_DEAD_BAND))) {
         return 0;
     }
     const int lands = kki_may_land(m, k->node[0]) && kki_may_land(m, k->node[1]);
@@ -44,13 +44,14 @@ static double closing_of(const kk_model *m, const kk_simulator *s, const kki_con
 }
 
 static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c) {
-    const kki_contact *k = &s->contact[c->item];
+    const kki_contact *k = &s->contacts.list[c->item];
     const kki_contact_law *law = &m->law[k->law];
-    kki_block *b = &s->block[c->block];
-    double *bias = s->bias + c->row, *lambda = s->lambda + c->row, *soft = s->compliance + c->row;
+    kki_block *b = &s->solution.block[c->block];
+    double *bias = s->solution.bias + c->row, *lambda = s->solution.lambda + c->row,
+           *soft = s->solution.compliance + c->row;
     *b = (kki_block){.law = KKI_LAW_CONTACT, .friction = law->friction, .adhesion = law->adhesion * s->h};
     bias[0] = closing_of(m, s, c);
-    if (!s->has_plain_contacts) { // else zero
+    if (!s->traits.has_plain_contacts) { // else zero
         bias[1] = k->surface[0];
         bias[2] = k->surface[1] * law->ratio;
     }
@@ -62,7 +63,7 @@ static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c)
     lambda[2] = kk_vec3_dot(k->impulse, k->tangent[1]);
     lambda[2] = law->ratio == 1 ? lambda[2] : lambda[2] / law->ratio;
     c->sticks = stuck(lambda + 1, law->friction * (lambda[0] + b->adhesion)) || is_above(lambda + 1, law, lambda[0]);
-    if (s->has_plain_contacts) {
+    if (s->traits.has_plain_contacts) {
         return;
     }
     int next = 1;
@@ -81,26 +82,26 @@ static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c)
 
 static void begin_joint(const kk_model *m, kk_simulator *s, kki_constraint *c, const kki_warm_layout *w,
                         const double *warm) {
-    kki_block *b = &s->block[c->block];
+    kki_block *b = &s->solution.block[c->block];
     const int slot = w->first_dof + KKI_WARM_DOF_SIZE * c->item;
     if (c->kind == KKI_ON_LIMIT) {
         *b = (kki_block){.law = KKI_LAW_LIMIT};
-        s->bias[c->row] = c->gap[0] > 0 ? c->gap[0] / (0.5 * s->h) : 0;
-        s->lambda[c->row] = s->h * warm[slot + (c->side ? KKI_WARM_UPPER : KKI_WARM_LOWER)];
+        s->solution.bias[c->row] = c->gap[0] > 0 ? c->gap[0] / (0.5 * s->h) : 0;
+        s->solution.lambda[c->row] = s->h * warm[slot + (c->side ? KKI_WARM_UPPER : KKI_WARM_LOWER)];
     } else {
         const double most = s->h * m->dof[c->item].friction;
         *b = (kki_block){.law = KKI_LAW_BOX, .lower = -most, .upper = most};
-        s->lambda[c->row] = s->h * warm[slot + KKI_WARM_FRICTION];
+        s->solution.lambda[c->row] = s->h * warm[slot + KKI_WARM_FRICTION];
         // exactly none is none yet
-        const double held[2] = {s->lambda[c->row], 0};
+        const double held[2] = {s->solution.lambda[c->row], 0};
         c->sticks = held[0] != 0 && stuck(held, most);
     }
 }
 
 static void begin_rubbing(const kk_model *m, kk_simulator *s, kki_constraint *c, double warm) {
     const double most = s->h * m->tendon[c->item].friction, held[2] = {s->h * warm, 0};
-    s->block[c->block] = (kki_block){.law = KKI_LAW_BOX, .lower = -most, .upper = most};
-    s->lambda[c->row] = held[0];
+    s->solution.block[c->block] = (kki_block){.law = KKI_LAW_BOX, .lower = -most, .upper = most};
+    s->solution.lambda[c->row] = held[0];
     c->sticks = held[0] != 0 && stuck(held, most);
 }
 
@@ -109,27 +110,27 @@ static void begin_rubbing(const kk_model *m, kk_simulator *s, kki_constraint *c,
 /// the row divided by a weight w, λ is w times that, b/w and r/w².
 static void begin_motor(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
     const kki_model_actuator *a = &m->actuator[c->item];
-    const kki_drive d = s->wanted[c->item];
+    const kki_drive d = s->forces.wanted[c->item];
     const double scale = c->weight * s->h * a->gear, low = scale * a->force_lower, high = scale * a->force_upper;
-    s->block[c->block] =
+    s->solution.block[c->block] =
         (kki_block){.law = KKI_LAW_BOX, .lower = low < high ? low : high, .upper = low < high ? high : low};
-    s->compliance[c->row] = -1 / (s->h * a->gear * a->gear * d.slope) / (c->weight * c->weight);
-    s->bias[c->row] = (d.force / (d.slope * a->gear) - s->v[a->v_index]) / c->weight;
-    s->lambda[c->row] = d.force > a->force_upper ? scale * a->force_upper : scale * a->force_lower;
+    s->solution.compliance[c->row] = -1 / (s->h * a->gear * a->gear * d.slope) / (c->weight * c->weight);
+    s->solution.bias[c->row] = (d.force / (d.slope * a->gear) - s->motion.v[a->v_index]) / c->weight;
+    s->solution.lambda[c->row] = d.force > a->force_upper ? scale * a->force_upper : scale * a->force_lower;
 }
 
 /// Armature m of a tendon, and a force f + S (u − u₀) along it with S ≤ 0:  λ = h f + h S (u − u₀) − m (u − u₀ + turn). With M = m − h S that is
 ///     u + λ/M − u₀ − (h f − m turn)/M = 0.
 static void begin_haul(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
-    const kki_tendon_load *t = &s->tendon[c->item];
-    const double mass = kki_haul_mass(m, s, c->item);
+    const kki_tendon_load *t = &s->forces.tendon[c->item];
+    const double mass = kki_tendon_drive_mass(m, s, c->item);
     if (mass <= 0) { // slack: nothing acts by this row
-        s->block[c->block] = (kki_block){.law = KKI_LAW_BOX};
+        s->solution.block[c->block] = (kki_block){.law = KKI_LAW_BOX};
         return;
     }
-    s->block[c->block] = (kki_block){.law = KKI_LAW_EQUALITY};
-    s->compliance[c->row] = 1 / mass;
-    s->bias[c->row] = -t->rate - kki_haul_impulse(m, s, c->item) / mass;
+    s->solution.block[c->block] = (kki_block){.law = KKI_LAW_EQUALITY};
+    s->solution.compliance[c->row] = 1 / mass;
+    s->solution.bias[c->row] = -t->rate - kki_tendon_drive_impulse(m, s, c->item) / mass;
 }
 
 static int gives_way(const kki_model_loop *l) {
@@ -138,13 +139,13 @@ static int gives_way(const kki_model_loop *l) {
 
 static void soften(kk_simulator *s, const kki_constraint *c, const kki_model_loop *l) {
     for (int r = 0; r < c->nrow; r++) {
-        s->compliance[c->row + r] = (r < 3 ? l->stiffness : l->angular_stiffness) < __builtin_inf() ? 1 : 0;
+        s->solution.compliance[c->row + r] = (r < 3 ? l->stiffness : l->angular_stiffness) < __builtin_inf() ? 1 : 0;
     }
 }
 
 static void begin_equalities(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *warm) {
-    kki_block *block = s->block + c->block;
-    double *lambda = s->lambda + c->row;
+    kki_block *block = s->solution.block + c->block;
+    double *lambda = s->solution.lambda + c->row;
     const double h = s->h;
     for (int r = 0; r < c->nrow; r++) {
         block[r] = (kki_block){.law = KKI_LAW_EQUALITY, .row = r};
@@ -159,22 +160,22 @@ static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint 
                              const double *warm) {
     if (c->kind == KKI_ON_CONTACT) {
         begin_contact(m, s, c);
-    } else if (c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_FRICTION) {
+    } else if (c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_JOINT_FRICTION) {
         begin_joint(m, s, c, w, warm);
-    } else if (c->kind == KKI_ON_TENDON) {
-        s->block[c->block] = (kki_block){.law = KKI_LAW_LIMIT};
-        s->bias[c->row] = c->gap[0] > 0 ? c->gap[0] / (0.5 * s->h) : 0;
-        s->lambda[c->row] = s->h * warm[w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + c->side];
-    } else if (c->kind == KKI_ON_RUBBING) {
+    } else if (c->kind == KKI_ON_TENDON_LIMIT) {
+        s->solution.block[c->block] = (kki_block){.law = KKI_LAW_LIMIT};
+        s->solution.bias[c->row] = c->gap[0] > 0 ? c->gap[0] / (0.5 * s->h) : 0;
+        s->solution.lambda[c->row] = s->h * warm[w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + c->side];
+    } else if (c->kind == KKI_ON_TENDON_FRICTION) {
         begin_rubbing(m, s, c, warm[w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + c->side]);
-    } else if (c->kind == KKI_ON_HELD) {
+    } else if (c->kind == KKI_ON_TENDON_EQUALITY) {
         begin_equalities(m, s, c, warm + w->first_held + c->item);
-    } else if (c->kind == KKI_ON_HAUL) {
+    } else if (c->kind == KKI_ON_TENDON_DRIVE) {
         begin_haul(m, s, c);
     } else if (c->kind == KKI_ON_MOTOR) {
         begin_motor(m, s, c);
     } else if (c->kind == KKI_ON_SPRING || c->kind == KKI_ON_SERVO) {
-        s->block[c->block] = (kki_block){.law = KKI_LAW_EQUALITY}; // the paper's own file fills it
+        s->solution.block[c->block] = (kki_block){.law = KKI_LAW_EQUALITY}; // the paper's own file fills it
     } else {
         const int slot = c->kind == KKI_ON_COUPLING ? w->first_coupling + c->item : w->first_loop + 6 * c->item;
         begin_equalities(m, s, c, warm + slot);
@@ -184,48 +185,48 @@ static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint 
 /// What the island has of things that cost more than a look. @param law  of the contact before; what it has is noted
 static void take_note(const kk_model *m, const kk_simulator *s, const kki_constraint *c, kki_island *I, int *law) {
     if (c->kind == KKI_ON_CONTACT) {
-        const int own = s->contact[c->item].law;
+        const int own = s->contacts.list[c->item].law;
         if (own != *law) {
             const kki_contact_law *l = &m->law[own];
-            I->is_soft |= s->compliance[c->row] != 0;
-            I->bounces |= l->restitution > 0;
-            I->rubs |= l->friction > 0;
-            I->grips |= l->static_friction > l->friction;
+            I->is_soft |= s->solution.compliance[c->row] != 0;
+            I->has_restitution |= l->restitution > 0;
+            I->has_friction |= l->friction > 0;
+            I->has_static_friction |= l->static_friction > l->friction;
             *law = own;
         }
         return;
     }
-    I->is_soft |=
-        c->kind == KKI_ON_MOTOR || c->kind == KKI_ON_HAUL || (c->kind == KKI_ON_LOOP && gives_way(&m->loop[c->item]));
-    I->rubs |= c->kind == KKI_ON_FRICTION || c->kind == KKI_ON_RUBBING;
-    I->has_motor |= c->kind == KKI_ON_MOTOR || c->kind == KKI_ON_HAUL;
-    I->closes |= c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_HELD;
+    I->is_soft |= c->kind == KKI_ON_MOTOR || c->kind == KKI_ON_TENDON_DRIVE ||
+                  (c->kind == KKI_ON_LOOP && gives_way(&m->loop[c->item]));
+    I->has_friction |= c->kind == KKI_ON_JOINT_FRICTION || c->kind == KKI_ON_TENDON_FRICTION;
+    I->has_motor |= c->kind == KKI_ON_MOTOR || c->kind == KKI_ON_TENDON_DRIVE;
+    I->has_loops |= c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_TENDON_EQUALITY;
 }
 
 /// Rows begin with zeros, and padding stays so.
 static void clear_rows(kk_simulator *s, const kki_island *I) {
     const size_t bytes = (size_t)I->stride * sizeof(double);
-    memset(s->bias + I->first_row, 0, bytes);
-    memset(s->lambda + I->first_row, 0, bytes);
-    memset(s->compliance + I->first_row, 0, bytes);
+    memset(s->solution.bias + I->first_row, 0, bytes);
+    memset(s->solution.lambda + I->first_row, 0, bytes);
+    memset(s->solution.compliance + I->first_row, 0, bytes);
     for (int r = I->first_row + I->nrow; r < I->first_row + I->stride; r++) {
-        s->g[r] = s->u[r] = 0;
+        s->solution.g[r] = s->solution.u[r] = 0;
     }
 }
 
 /// Blocks of all constraints with rows and contacts numbered in their island.
 void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm) {
-    I->is_soft = I->bounces = I->rubs = I->has_motor = I->closes = I->grips = I->swings = I->repeats = I->has_matrix =
-        I->is_revised = I->factored = 0;
-    I->factor = s->A;
+    I->is_soft = I->has_restitution = I->has_friction = I->has_motor = I->has_loops = I->has_static_friction =
+        I->has_pivots = I->has_dependent_rows = I->has_matrix = I->is_swept = I->factored = 0;
+    I->factor = I->scratch->A;
     clear_rows(s, I);
     int law = -1;
     for (int i = 0; i < I->nconstraint; i++) {
-        kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         begin_constraint(m, s, c, w, warm);
         take_note(m, s, c, I, &law);
         for (int b = 0; b < c->nblock; b++) { // a contact comes first
-            kki_block *block = &s->block[c->block + b];
+            kki_block *block = &s->solution.block[c->block + b];
             block->row += c->row - I->first_row;
             block->contact += c->block - I->first_block + b;
         }
@@ -233,9 +234,9 @@ void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const k
 }
 
 static void free_row(kk_simulator *s, const kki_island *I, int block) {
-    kki_block *b = &s->block[block];
+    kki_block *b = &s->solution.block[block];
     *b = (kki_block){.law = KKI_LAW_BOX, .row = b->row, .contact = b->contact};
-    s->lambda[I->first_row + b->row] = 0;
+    s->solution.lambda[I->first_row + b->row] = 0;
 }
 
 /// Lengths and angles alike: rounding squared is so small that no lever makes up for it, and a hinge in a plane has both turns dead at once.
@@ -244,14 +245,14 @@ static void free_dead(kk_simulator *s, const kki_island *I, const kki_constraint
     for (int r = 0; r < c->nrow; r++) {
         const int row = c->row - I->first_row + r;
         if (I->has_matrix) {
-            size[r] = s->G[row * I->stride + row];
+            size[r] = I->scratch->G[row * I->stride + row];
         } else {
             kki_rows_own(s, I, row, 1, &size[r]);
         }
         most = size[r] > most ? size[r] : most;
     }
     for (int r = 0; r < c->nrow; r++) {
-        if (size[r] <= DEAD_ROW * most && s->compliance[c->row + r] == 0) {
+        if (size[r] <= DEAD_ROW * most && s->solution.compliance[c->row + r] == 0) {
             free_row(s, I, c->block + r);
         }
     }
@@ -271,14 +272,14 @@ static void list_rows(const kk_simulator *s, const kki_island *I, dependence *x)
     x->count = 0;
     x->least = LEAST_SHARE;
     for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        if (c->kind != KKI_ON_LOOP && c->kind != KKI_ON_COUPLING && c->kind != KKI_ON_HELD) {
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
+        if (c->kind != KKI_ON_LOOP && c->kind != KKI_ON_COUPLING && c->kind != KKI_ON_TENDON_EQUALITY) {
             continue;
         }
         const double arm = c->kind == KKI_ON_LOOP ? s->model->loop[c->item].arm : __builtin_inf();
         for (int r = 0; r < c->nrow && x->count < MOST_DEPENDENT; r++) {
             const double share = OPEN_SHARE * c->gap[r] / arm;
-            if (s->block[c->block + r].law == KKI_LAW_EQUALITY && s->compliance[c->row + r] == 0) {
+            if (s->solution.block[c->block + r].law == KKI_LAW_EQUALITY && s->solution.compliance[c->row + r] == 0) {
                 x->row[x->count] = c->row - I->first_row + r;
                 x->block[x->count++] = c->block + r;
                 x->least = share * share > x->least ? share * share : x->least;
@@ -289,13 +290,13 @@ static void list_rows(const kk_simulator *s, const kki_island *I, dependence *x)
 }
 
 /// The listed rows' products by Y.
-static void multiply_rows(const kk_simulator *s, const kki_island *I, const dependence *x, double *restrict A) {
+static void multiply_rows(const kki_island *I, const dependence *x, double *restrict A) {
     const int n = x->count;
     for (int k = 0; k < n * n; k++) {
         A[k] = 0;
     }
     for (int t = 0; t < I->nv; t++) {
-        const double *Y = s->Y + t * I->stride;
+        const double *Y = I->scratch->Y + t * I->stride;
         double y[MOST_DEPENDENT];
         for (int k = 0; k < n; k++) {
             y[k] = Y[x->row[k]];
@@ -314,14 +315,14 @@ static void multiply_rows(const kk_simulator *s, const kki_island *I, const depe
 /// Whether rows are so different that none of them could be found to repeat others, in whatever order they are looked at. With rows of length
 /// one, all that is left of a row is at least the least eigenvalue of their products, and that is above the determinant over e, for
 /// the n − 1 others have the mean of at most n/(n − 1). The determinant is the product of the pivots in any order. A is a factor then.
-static int are_clearly_different(const kk_simulator *s, const kki_island *I, const dependence *x, double *restrict A) {
+static int are_clearly_different(const kki_island *I, const dependence *x, double *restrict A) {
     const double e = 2.718281828459045;
     const int n = x->count;
     if (!I->has_matrix) {
         return 0;
     }
     for (int i = 0; i < n; i++) {
-        const double *G = s->G + x->row[i] * I->stride;
+        const double *G = I->scratch->G + x->row[i] * I->stride;
         for (int k = 0; k <= i; k++) {
             A[i * n + k] = G[x->row[k]];
         }
@@ -331,14 +332,14 @@ static int are_clearly_different(const kk_simulator *s, const kki_island *I, con
 }
 
 /// The listed rows' products, each row of length one.
-static void fill_products(const kk_simulator *s, const kki_island *I, const dependence *x, double *restrict A) {
+static void fill_products(const kki_island *I, const dependence *x, double *restrict A) {
     const int n = x->count;
     double scale[MOST_DEPENDENT];
     if (!I->has_matrix) {
-        multiply_rows(s, I, x, A);
+        multiply_rows(I, x, A);
     }
     for (int k = 0; k < n * n && I->has_matrix; k++) {
-        A[k] = s->G[x->row[k / n] * I->stride + x->row[k % n]];
+        A[k] = I->scratch->G[x->row[k / n] * I->stride + x->row[k % n]];
     }
     for (int k = 0; k < n; k++) {
         scale[k] = 1 / __builtin_sqrt(A[k * n + k]);
@@ -379,34 +380,34 @@ static void eliminate(const dependence *x, int p, const int8_t *is_done, double 
 
 /// A face that touches, or all but does, and may close what is left.
 static int comes_down(const kk_simulator *s, const kki_constraint *c) {
-    const kki_contact *k = &s->contact[c->kind == KKI_ON_CONTACT ? c->item : 0];
+    const kki_contact *k = &s->contacts.list[c->kind == KKI_ON_CONTACT ? c->item : 0];
     return c->kind == KKI_ON_CONTACT && k->open > 0 && kki_seen_gap(s, k) <= KKI_DEAD_BAND &&
-           s->compliance[c->row] == 0;
+           s->solution.compliance[c->row] == 0;
 }
 
-int kki_island_comes_down(const kk_simulator *s, const kki_island *I) {
+int kki_island_may_close_gaps(const kk_simulator *s, const kki_island *I) {
     int any = 0;
-    for (int i = 0; i < I->nconstraint && !any && !I->hovers; i++) {
-        any = comes_down(s, &s->constraint[s->order[I->first_constraint + i]]);
+    for (int i = 0; i < I->nconstraint && !any && !I->keeps_gaps; i++) {
+        any = comes_down(s, &s->constraints.list[s->constraints.order[I->first_constraint + i]]);
     }
     return any;
 }
 
-void kki_island_stays_up(const kk_model *m, kk_simulator *s, const kki_island *I) {
+void kki_island_keep_gaps(const kk_model *m, kk_simulator *s, const kki_island *I) {
     for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         if (comes_down(s, c)) {
             const double closing = closing_of(m, s, c);
-            s->bias[c->row] -= closing;
-            s->g[c->row] -= closing;
-            s->contact[c->item].open = 0; // and not once more
+            s->solution.bias[c->row] -= closing;
+            s->solution.g[c->row] -= closing;
+            s->contacts.list[c->item].open = 0; // and not once more
         }
     }
 }
 
 void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I) {
-    for (int i = 0; i < I->nconstraint && I->closes; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+    for (int i = 0; i < I->nconstraint && I->has_loops; i++) {
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         if (c->kind == KKI_ON_LOOP) {
             free_dead(s, I, c);
         }
@@ -416,26 +417,27 @@ void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I) {
 void kki_island_free_dependent_rows(kk_simulator *s, kki_island *I) {
     dependence x;
     int8_t is_done[MOST_DEPENDENT] = {0};
-    if (I->is_wide || !I->closes) {
+    if (I->is_sparse || !I->has_loops) {
         return;
     }
     list_rows(s, I, &x);
     if (x.count < 4) {
         return;
     }
-    if (x.count <= FEW_DEPENDENT && are_clearly_different(s, I, &x, I->factor)) {
+    if (x.count <= FEW_DEPENDENT && are_clearly_different(I, &x, I->factor)) {
         I->factored = (int8_t)x.count;
         return;
     }
-    fill_products(s, I, &x, s->A);
-    for (int p = newest(&x, s->A, is_done, 1); p >= 0; p = newest(&x, s->A, is_done, s->A[p * x.count + p])) {
+    fill_products(I, &x, I->scratch->A);
+    for (int p = newest(&x, I->scratch->A, is_done, 1); p >= 0;
+         p = newest(&x, I->scratch->A, is_done, I->scratch->A[p * x.count + p])) {
         is_done[p] = 1;
-        eliminate(&x, p, is_done, s->A);
+        eliminate(&x, p, is_done, I->scratch->A);
     }
     for (int k = 0; k < x.count; k++) {
         if (!is_done[k]) {
             free_row(s, I, x.block[k]);
-            I->repeats = 1;
+            I->has_dependent_rows = 1;
         }
     }
 }

@@ -22,7 +22,7 @@ enum { ON_GROUND, IN_FLIGHT, ALONE };      ///< of a root
 
 /// Nodes are sorted by depth: roots come first. Of a crowd all are, and lone ones: there nodes are not looked at, which are many and large.
 static int is_root(const kk_model *m, const kk_simulator *s, int node) {
-    return node < m->nnode && (s->is_crowd || m->node[node].parent == 0);
+    return node < m->nnode && (s->traits.has_only_free_bodies || m->node[node].parent == 0);
 }
 
 static kk_sym3 moments_of(const kki_node *n) {
@@ -69,7 +69,7 @@ static kk_force outside_of(const kk_model *m, const kk_simulator *s, int root) {
     for (int i = root; i < end; i++) {
         if (m->node_tree[i] == m->node_tree[root]) {
             const kk_vec3 o = kki_vec3(kki_pose_of(s->data, i)->p);
-            const kk_force f = s->outside[i];
+            const kk_force f = s->readout.outside[i];
             sum.linear = kk_vec3_add(sum.linear, f.linear);
             sum.angular = kk_vec3_add(sum.angular, kk_vec3_add(f.angular, kk_vec3_cross(o, f.linear)));
         }
@@ -94,7 +94,7 @@ static int base_change(const whole *w, kk_force dH, double delta[6]) {
     return 1;
 }
 
-static kk_vec3 centre_of(const whole *w) {
+static kk_vec3 center_of(const whole *w) {
     return kk_vec3_add(w->base, kk_vec3_scale(w->first, 1 / w->mass));
 }
 
@@ -104,12 +104,12 @@ static void add3(double *x, kk_vec3 a) {
     x[2] += a.z;
 }
 
-/// Moves the base so that the centre of mass has gone on with the mean of its velocities.
+/// Moves the base so that the center of mass has gone on with the mean of its velocities.
 static void correct_position(const kk_model *m, kk_simulator *s, int root, const kki_flight *start, kk_vec3 p_end,
                              whole *w) {
     const kk_vec3 mean = kk_vec3_scale(kk_vec3_add(start->momentum.linear, p_end), 0.5 * s->h / w->mass);
-    const kk_vec3 d = kk_vec3_sub(kk_vec3_add(start->centre, mean), centre_of(w));
-    add3(s->q + m->node[root].q_index + 4, kk_mat3_tmul_vec(kki_mat3(m->node[root].R), d));
+    const kk_vec3 d = kk_vec3_sub(kk_vec3_add(start->center, mean), center_of(w));
+    add3(s->motion.q + m->node[root].q_index + 4, kk_mat3_tmul_vec(kki_mat3(m->node[root].R), d));
     w->base = kk_vec3_add(w->base, d);
     w->momentum.angular = kk_vec3_add(w->momentum.angular, kk_vec3_cross(d, w->momentum.linear));
 }
@@ -119,18 +119,18 @@ static int correct_velocity(const kk_model *m, kk_simulator *s, int root, kk_for
     if (!base_change(w, kk_force_sub(want, w->momentum), delta)) {
         return 0;
     }
-    const kk_mat3 R = kki_mat3(kki_pose_of(s->view, root)->R);
-    double *v = s->v + m->node[root].v_index;
+    const kk_mat3 R = kki_mat3(kki_pose_of(s->readout.view, root)->R);
+    double *v = s->motion.v + m->node[root].v_index;
     add3(v, kk_mat3_tmul_vec(R, kk_vec3_make(delta[0], delta[1], delta[2])));
     add3(v + 3, kk_mat3_tmul_vec(R, kk_vec3_make(delta[3], delta[4], delta[5])));
     return 1;
 }
 
-/// What gravity adds to a tree's momentum in the step. It acts where the centre of mass is on its parabola, of which only the straight part has a moment.
+/// What gravity adds to a tree's momentum in the step. It acts where the center of mass is on its parabola, of which only the straight part has a moment.
 static kk_force gravity_adds(const kk_model *m, const kk_simulator *s, const kki_flight *start, double mass) {
     const kk_vec3 weight = kk_vec3_scale(kk_vec3_make(m->gravity[0], m->gravity[1], m->gravity[2]), mass);
-    const kk_vec3 centre = kk_vec3_add(start->centre, kk_vec3_scale(start->momentum.linear, 0.5 * s->h / mass));
-    return kk_force_make(kk_vec3_scale(kk_vec3_cross(centre, weight), s->h), kk_vec3_scale(weight, s->h));
+    const kk_vec3 center = kk_vec3_add(start->center, kk_vec3_scale(start->momentum.linear, 0.5 * s->h / mass));
+    return kk_force_make(kk_vec3_scale(kk_vec3_cross(center, weight), s->h), kk_vec3_scale(weight, s->h));
 }
 
 /// Momentum of a tree at the end of the step.
@@ -161,24 +161,24 @@ static int recall(const kk_model *m, const kk_state *state, int root, const doub
         return 0;
     }
     flight->momentum = kk_force_make(load3(record + KKI_WARM_ANGULAR), load3(record + KKI_WARM_LINEAR));
-    flight->centre = load3(record + KKI_WARM_CENTRE);
+    flight->center = load3(record + KKI_WARM_CENTRE);
     return 1;
 }
 
 static void remember(const kk_model *m, const kk_simulator *s, int root, double *record) {
-    const kki_flight *f = &s->flight[root];
-    const uint64_t hash = hash_of(m, root, s->q, s->v);
-    const kk_vec3 a = f->momentum.angular, p = f->momentum.linear, c = f->centre;
+    const kki_flight *f = &s->momentum.flight[root];
+    const uint64_t hash = hash_of(m, root, s->motion.q, s->motion.v);
+    const kk_vec3 a = f->momentum.angular, p = f->momentum.linear, c = f->center;
     const double numbers[KKI_WARM_FLIGHT_SIZE] = {
         a.x, a.y, a.z, p.x, p.y, p.z, c.x, c.y, c.z, (double)(hash >> 32), (double)(hash & 0xffffffffu)};
     memcpy(record, numbers, sizeof numbers);
 }
 
 void kki_remember_flights(const kk_model *model, kk_simulator *s) {
-    double *record = s->warm + s->layout.first_flight;
-    for (int i = 1; is_root(model, s, i) && !s->is_crowd; i++) {
+    double *record = s->warm_start.value + s->warm_start.layout.first_flight;
+    for (int i = 1; is_root(model, s, i) && !s->traits.has_only_free_bodies; i++) {
         if (kki_is_flyer(model, i)) {
-            if (s->in_flight[i] == IN_FLIGHT) {
+            if (s->momentum.in_flight[i] == IN_FLIGHT) {
                 remember(model, s, i, record);
             }
             record += KKI_WARM_FLIGHT_SIZE;
@@ -192,8 +192,8 @@ static kk_quat load_quat(const double *q) {
     return (kk_quat){q[0], q[1], q[2], q[3]};
 }
 
-/// Velocity of the centre of mass in the axes of the joint's placement.
-static kk_vec3 centre_velocity(const kki_node *n, const double *q, const double *v) {
+/// Velocity of the center of mass in the axes of the joint's placement.
+static kk_vec3 center_velocity(const kki_node *n, const double *q, const double *v) {
     const kk_vec3 c = kk_vec3_scale(kki_vec3(n->h), 1 / n->mass);
     return kk_mat3_mul_vec(kk_quat_to_mat3(load_quat(q)), kk_vec3_add(load3(v + 3), kk_vec3_cross(load3(v), c)));
 }
@@ -209,28 +209,28 @@ static void keep_lone(const kk_model *m, kk_simulator *s, const kk_state *state,
                       double *record) {
     const kki_node *n = &m->node[root];
     const double *q0 = kk_state_q_const(state) + n->q_index, *v0 = kk_state_v_const(state) + n->v_index;
-    double *v = s->v + n->v_index;
+    double *v = s->motion.v + n->v_index;
     if (v[0] == 0 && v[1] == 0 && v[2] == 0 && v0[0] == 0 && v0[1] == 0 && v0[2] == 0) {
         return; // its axes do not turn
     }
-    const kk_vec3 f = kk_mat3_tmul_vec(kki_mat3(n->R), s->outside[root].linear);
+    const kk_vec3 f = kk_mat3_tmul_vec(kki_mat3(n->R), s->readout.outside[root].linear);
     const kk_vec3 g = kk_mat3_tmul_vec(kki_mat3(n->R), kki_vec3(m->gravity));
     const kk_vec3 gain = kk_vec3_scale(kk_vec3_add(kk_vec3_scale(f, 1 / n->mass), g), s->h);
-    const kk_vec3 u = kk_vec3_add(sharpen(centre_velocity(n, q0, v0), old), gain);
+    const kk_vec3 u = kk_vec3_add(sharpen(center_velocity(n, q0, v0), old), gain);
     const kk_vec3 c = kk_vec3_scale(kki_vec3(n->h), 1 / n->mass);
-    const kk_vec3 w = kk_mat3_tmul_vec(kk_quat_to_mat3(load_quat(s->q + n->q_index)), u);
+    const kk_vec3 w = kk_mat3_tmul_vec(kk_quat_to_mat3(load_quat(s->motion.q + n->q_index)), u);
     const kk_vec3 linear = kk_vec3_sub(w, kk_vec3_cross(load3(v), c));
     memcpy(v + 3, &linear.x, 3 * sizeof *v);
     memcpy(record, &u.x, 3 * sizeof *record);
 }
 
 static void keep_lone_bodies(const kk_model *m, kk_simulator *s, const kk_state *state) {
-    const double *old = kki_state_warm_const(state) + s->layout.first_lone;
-    double *record = s->warm + s->layout.first_lone;
+    const double *old = kki_state_warm_const(state) + s->warm_start.layout.first_lone;
+    double *record = s->warm_start.value + s->warm_start.layout.first_lone;
     for (int i = 1; is_root(m, s, i); i++) {
-        if (s->is_crowd || kki_is_lone(m, i)) {
+        if (s->traits.has_only_free_bodies || kki_is_lone(m, i)) {
             memset(record, 0, KKI_WARM_LONE_SIZE * sizeof *record);
-            if (s->in_flight[i] == ALONE) {
+            if (s->momentum.in_flight[i] == ALONE) {
                 keep_lone(m, s, state, i, old, record);
             }
             old += KKI_WARM_LONE_SIZE;
@@ -246,20 +246,20 @@ static void note_part(const kk_model *m, kk_simulator *s, const kki_row_part *p)
     const int a = m->node_tree[p->i], b = m->node_tree[p->j];
     if (a < 0 || b < 0) {
         if (a >= 0 || b >= 0) {
-            s->tie[a < 0 ? b : a] |= TIED;
+            s->momentum.tie[a < 0 ? b : a] |= TIED;
         }
     } else {
-        s->tie[a] |= MEETS;
-        s->tie[b] |= MEETS;
+        s->momentum.tie[a] |= MEETS;
+        s->momentum.tie[b] |= MEETS;
     }
 }
 
 /// Whether the free joint itself has a spring, a motor or a force of the caller's: these act from outside, too.
 static int is_driven(const kk_simulator *s, int first) {
     int any = 0;
-    for (int k = first; k < first + 6 && s->may_drive; k++) {
-        any |= s->force[KK_FORCE_ACTUATOR][k] != 0 || s->force[KK_FORCE_PASSIVE][k] != 0 ||
-               s->force[KK_FORCE_APPLIED][k] != 0;
+    for (int k = first; k < first + 6 && s->forces.may_drive; k++) {
+        any |= s->forces.by_source[KK_FORCE_ACTUATOR][k] != 0 || s->forces.by_source[KK_FORCE_PASSIVE][k] != 0 ||
+               s->forces.by_source[KK_FORCE_APPLIED][k] != 0;
     }
     return any;
 }
@@ -268,7 +268,7 @@ static int is_driven(const kk_simulator *s, int first) {
 static int is_still(const kk_simulator *s, int first) {
     int still = 1;
     for (int k = first; k < first + 3; k++) {
-        still &= s->v_kick[k] == 0 && s->v_kicked[k] == 0;
+        still &= s->motion.v_before[k] == 0 && s->motion.v_after[k] == 0;
     }
     return still;
 }
@@ -277,38 +277,39 @@ static int is_still(const kk_simulator *s, int first) {
 static void spread_ties(kk_simulator *s, const kki_island *I) {
     int any = 0;
     for (int i = 0; i < I->ntree; i++) {
-        any |= s->tie[s->tree_order[I->first_tree + i]];
+        any |= s->momentum.tie[s->islands.tree_order[I->first_tree + i]];
     }
     for (int i = 0; i < I->ntree; i++) {
-        s->tie[s->tree_order[I->first_tree + i]] |= (int8_t)(any & TIED);
+        s->momentum.tie[s->islands.tree_order[I->first_tree + i]] |= (int8_t)(any & TIED);
     }
 }
 
 static void find_ties(const kk_model *m, kk_simulator *s) {
-    memset(s->tie, 0, (size_t)m->ntree * sizeof *s->tie);
-    for (int i = 0; i < s->nparts && !(m->ntree == 1 && s->tie[0] & TIED); i++) { // all of it is said then
-        const kki_row_part *p = &s->part[i];
+    memset(s->momentum.tie, 0, (size_t)m->ntree * sizeof *s->momentum.tie);
+    for (int i = 0; i < s->constraints.nparts && !(m->ntree == 1 && s->momentum.tie[0] & TIED);
+         i++) { // all of it is said then
+        const kki_row_part *p = &s->constraints.part[i];
         if (i == 0 || p->i != p[-1].i || p->j != p[-1].j) { // rows between the same two follow one another
             note_part(m, s, p);
         }
     }
-    for (int i = 0; i < s->nisland; i++) {
-        spread_ties(s, &s->island[i]);
+    for (int i = 0; i < s->islands.count; i++) {
+        spread_ties(s, &s->islands.list[i]);
     }
 }
 
 /// A lone body that touches nothing keeps its momentum by itself but for rounding; one that has met others may have been moved out of them, too.
 /// @param dof  its first
 static int flight_of(const kk_model *m, const kk_simulator *s, int root, int floats, int is_leaf, int dof) {
-    if (s->tie[m->node_tree[root]] & TIED) {
+    if (s->momentum.tie[m->node_tree[root]] & TIED) {
         return ON_GROUND;
     }
     const int is_free = floats && !is_driven(s, dof);
-    const int island = is_free && s->nisland > 0 ? s->tree_island[m->node_tree[root]] : -1;
+    const int island = is_free && s->islands.count > 0 ? s->islands.tree_island[m->node_tree[root]] : -1;
     // rounding would stir what rests
-    const int piled = is_leaf && ((island >= 0 && s->island[island].is_wide) ||
-                                  (is_free && kki_loose_has_tree(s, m->node_tree[root])));
-    const int tie = is_free && !piled ? s->tie[m->node_tree[root]] : TIED,
+    const int piled = is_leaf && ((island >= 0 && s->islands.list[island].is_sparse) ||
+                                  (is_free && kki_free_bodies_have_tree(s, m->node_tree[root])));
+    const int tie = is_free && !piled ? s->momentum.tie[m->node_tree[root]] : TIED,
               alone = is_leaf && (!tie || is_still(s, dof));
     return tie & TIED ? ON_GROUND : alone ? ALONE : IN_FLIGHT;
 }
@@ -319,27 +320,28 @@ static int list_flying(const kk_model *m, kk_simulator *s) {
     find_ties(m, s);
     for (int i = 1; is_root(m, s, i); i++) {
         const kki_node *n = &m->node[i];
-        s->in_flight[i] = (int8_t)(s->is_crowd ? flight_of(m, s, i, 1, 1, 6 * (i - 1))
-                                               : flight_of(m, s, i, n->parent == 0 && n->type == KKI_NODE_FREE,
-                                                           n->is_leaf, n->v_index));
-        any |= s->in_flight[i];
+        s->momentum.in_flight[i] =
+            (int8_t)(s->traits.has_only_free_bodies
+                         ? flight_of(m, s, i, 1, 1, 6 * (i - 1))
+                         : flight_of(m, s, i, n->parent == 0 && n->type == KKI_NODE_FREE, n->is_leaf, n->v_index));
+        any |= s->momentum.in_flight[i];
     }
     return any;
 }
 
-/// s->flight of all trees in flight: from the state's memory, or summed.
+/// s->momentum.flight of all trees in flight: from the state's memory, or summed.
 static void find_starts(const kk_model *m, kk_simulator *s, const kk_state *state) {
-    const double *record = kki_state_warm_const(state) + s->layout.first_flight;
+    const double *record = kki_state_warm_const(state) + s->warm_start.layout.first_flight;
     int is_placed = 0;
     for (int i = 1; is_root(m, s, i); i++) {
         const int flyer = kki_is_flyer(m, i);
-        if (s->in_flight[i] == IN_FLIGHT && !(flyer && recall(m, state, i, record, &s->flight[i]))) {
+        if (s->momentum.in_flight[i] == IN_FLIGHT && !(flyer && recall(m, state, i, record, &s->momentum.flight[i]))) {
             if (!is_placed) {
-                kk_kinematics_velocity(m, s->view, kk_state_q_const(state), kk_state_v_const(state));
+                kk_kinematics_velocity(m, s->readout.view, kk_state_q_const(state), kk_state_v_const(state));
             }
             is_placed = 1;
-            const whole w = gather(m, s->view, i);
-            s->flight[i] = (kki_flight){w.momentum, centre_of(&w)};
+            const whole w = gather(m, s->readout.view, i);
+            s->momentum.flight[i] = (kki_flight){w.momentum, center_of(&w)};
         }
         record += flyer ? KKI_WARM_FLIGHT_SIZE : 0;
     }
@@ -349,10 +351,10 @@ static void find_starts(const kk_model *m, kk_simulator *s, const kk_state *stat
 static void settle(const kk_model *m, kk_simulator *s, int root, kk_force want, whole *w) {
     // where an impact has cut the step, the way moved is not that of a mean velocity
     if (s->report.events == 0 && !m->node[root].is_leaf) {
-        correct_position(m, s, root, &s->flight[root], want.linear, w);
+        correct_position(m, s, root, &s->momentum.flight[root], want.linear, w);
     }
-    s->in_flight[root] = (int8_t)correct_velocity(m, s, root, want, w);
-    s->flight[root] = (kki_flight){want, centre_of(w)};
+    s->momentum.in_flight[root] = (int8_t)correct_velocity(m, s, root, want, w);
+    s->momentum.flight[root] = (kki_flight){want, center_of(w)};
 }
 
 static int root_of(const kk_model *m, int tree) {
@@ -362,9 +364,9 @@ static int root_of(const kk_model *m, int tree) {
 /// Of trees in flight that meet each other and nothing else, the last one whose momentum the state remembers; 0: there is none.
 static int closer_of(const kk_model *m, const kk_simulator *s, const kki_island *I) {
     int closer = 0;
-    for (int i = 0; i < I->ntree && I->ntree > 1 && !s->is_pushed; i++) {
-        const int root = root_of(m, s->tree_order[I->first_tree + i]);
-        if (s->in_flight[root] != IN_FLIGHT) {
+    for (int i = 0; i < I->ntree && I->ntree > 1 && !s->forces.is_pushed; i++) {
+        const int root = root_of(m, s->islands.tree_order[I->first_tree + i]);
+        if (s->momentum.in_flight[root] != IN_FLIGHT) {
             return 0;
         }
         closer = kki_is_flyer(m, root) ? root : closer;
@@ -378,26 +380,26 @@ static int closer_of(const kk_model *m, const kk_simulator *s, const kki_island 
 static void keep_together(const kk_model *m, kk_simulator *s, const kki_island *I, int closer) {
     kk_force left = {{0, 0, 0}, {0, 0, 0}};
     for (int i = 0; i < I->ntree; i++) {
-        const int root = root_of(m, s->tree_order[I->first_tree + i]);
-        whole w = gather(m, s->view, root);
-        left = kk_force_add(left, s->flight[root].momentum);
-        left = kk_force_add(left, gravity_adds(m, s, &s->flight[root], w.mass));
-        s->tie[m->node_tree[root]] |= SETTLED;
+        const int root = root_of(m, s->islands.tree_order[I->first_tree + i]);
+        whole w = gather(m, s->readout.view, root);
+        left = kk_force_add(left, s->momentum.flight[root].momentum);
+        left = kk_force_add(left, gravity_adds(m, s, &s->momentum.flight[root], w.mass));
+        s->momentum.tie[m->node_tree[root]] |= SETTLED;
         if (root != closer) {
-            settle(m, s, root, momentum_after(m, s, root, &s->flight[root], w.mass), &w);
+            settle(m, s, root, momentum_after(m, s, root, &s->momentum.flight[root], w.mass), &w);
         }
     }
-    kk_kinematics_velocity(m, s->view, s->q, s->v);
+    kk_kinematics_velocity(m, s->readout.view, s->motion.q, s->motion.v);
     for (int i = 0; i < I->ntree; i++) {
-        const int root = root_of(m, s->tree_order[I->first_tree + i]);
-        left = root == closer ? left : kk_force_sub(left, gather(m, s->view, root).momentum);
+        const int root = root_of(m, s->islands.tree_order[I->first_tree + i]);
+        left = root == closer ? left : kk_force_sub(left, gather(m, s->readout.view, root).momentum);
     }
-    whole w = gather(m, s->view, closer);
+    whole w = gather(m, s->readout.view, closer);
     settle(m, s, closer, left, &w);
 }
 
 void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *state) {
-    if (s->layout.first_flight == s->layout.first_body) {
+    if (s->warm_start.layout.first_flight == s->warm_start.layout.first_body) {
         return; // nothing ever flies
     }
     const int any = list_flying(model, s);
@@ -409,17 +411,17 @@ void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *s
         return;
     }
     find_starts(model, s, state);
-    kk_kinematics_velocity(model, s->view, s->q, s->v);
-    for (int i = 0; i < s->nisland; i++) {
-        const int closer = closer_of(model, s, &s->island[i]);
+    kk_kinematics_velocity(model, s->readout.view, s->motion.q, s->motion.v);
+    for (int i = 0; i < s->islands.count; i++) {
+        const int closer = closer_of(model, s, &s->islands.list[i]);
         if (closer) {
-            keep_together(model, s, &s->island[i], closer);
+            keep_together(model, s, &s->islands.list[i], closer);
         }
     }
     for (int i = 1; is_root(model, s, i); i++) {
-        if (s->in_flight[i] == IN_FLIGHT && !(s->tie[model->node_tree[i]] & SETTLED)) {
-            whole w = gather(model, s->view, i);
-            settle(model, s, i, momentum_after(model, s, i, &s->flight[i], w.mass), &w);
+        if (s->momentum.in_flight[i] == IN_FLIGHT && !(s->momentum.tie[model->node_tree[i]] & SETTLED)) {
+            whole w = gather(model, s->readout.view, i);
+            settle(model, s, i, momentum_after(model, s, i, &s->momentum.flight[i], w.mass), &w);
         }
     }
 }

@@ -8,15 +8,16 @@
 #include "simulate/near_shapes.h"
 
 void kki_near_place(kk_simulator *s, const int32_t *shape, int count) {
-    const kki_shape_place to = {s->X_WS, s->ball, s->reach};
+    const kki_shape_place to = {s->shapes.X_WS, s->shapes.sphere, s->shapes.reach};
     s->near.kernels->place(&s->near, s->data, shape, count, kki_near_half(s), &to);
 }
 
 // ---- by the broad phase
 
-/// Of a shape that is placed: its box is about the centre of its ball.
+/// Of a shape that is placed: its box is about the center of its ball.
 static kki_aabb box_in_world(const kk_simulator *s, int shape, double grow) {
-    const double *R = s->X_WS[shape].R.m, *h = s->near.outline[shape].half, *ball = s->ball + 4 * (size_t)shape;
+    const double *R = s->shapes.X_WS[shape].R.m, *h = s->near.outline[shape].half,
+                 *ball = s->shapes.sphere + 4 * (size_t)shape;
     const kk_vec3 c = kk_vec3_make(ball[0], ball[1], ball[2]);
     double e[3];
     for (int i = 0; i < 3; i++) {
@@ -35,33 +36,33 @@ static double outer_radius(const kki_outline *o) {
 /// Balls; planes that are in the broad phase all the same are left to the narrow phase.
 static int balls_of_shapes_meet(const kk_simulator *s, int a, int b, double reach) {
     const kki_outline *A = &s->near.outline[a], *B = &s->near.outline[b];
-    const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
+    const double *x = s->shapes.sphere + 4 * (size_t)a, *y = s->shapes.sphere + 4 * (size_t)b;
     const double dx = x[0] - y[0], dy = x[1] - y[1], dz = x[2] - y[2], r = outer_radius(A) + outer_radius(B) + reach;
     return (A->is_plane | B->is_plane | (dx * dx + dy * dy + dz * dz <= r * r)) != 0;
 }
 
-/// Of a ball's centre over a plane.
+/// Of a ball's center over a plane.
 static double height_over(const kk_simulator *s, int plane, const double *ball) {
-    const kk_transform *X = &s->X_WS[plane];
+    const kk_transform *X = &s->shapes.X_WS[plane];
     const kk_vec3 n = kk_mat3_column(X->R, 2), c = kk_vec3_make(ball[0], ball[1], ball[2]);
     return kk_vec3_dot(n, kk_vec3_sub(c, X->p)) - s->near.model->shape[plane].shape.margin;
 }
 
 /// Half the width of a shape's box along a direction of the world.
 static double half_width(const kk_simulator *s, int shape, kk_vec3 d) {
-    const kk_vec3 t = kk_mat3_tmul_vec(s->X_WS[shape].R, d);
+    const kk_vec3 t = kk_mat3_tmul_vec(s->shapes.X_WS[shape].R, d);
     const double *h = s->near.outline[shape].half;
     return __builtin_fabs(t.x) * h[0] + __builtin_fabs(t.y) * h[1] + __builtin_fabs(t.z) * h[2];
 }
 
 /// How far a shape is over a plane at least; not above `reach` where they may meet.
 static double over_plane(const kk_simulator *s, int plane, int shape, double reach) {
-    const double *ball = s->ball + 4 * (size_t)shape;
+    const double *ball = s->shapes.sphere + 4 * (size_t)shape;
     const double height = height_over(s, plane, ball);
     if (height > ball[3] + reach || s->near.outline[shape].is_ball || height <= reach) {
         return height - ball[3];
     }
-    return height - half_width(s, shape, kk_mat3_column(s->X_WS[plane].R, 2));
+    return height - half_width(s, shape, kk_mat3_column(s->shapes.X_WS[plane].R, 2));
 }
 
 /// A plane of the world: its normal, how high it is along that, and what always counts.
@@ -71,19 +72,19 @@ typedef struct level {
 } level;
 
 static level level_of(const kk_simulator *s, int shape, double least) {
-    const kk_vec3 up = kk_mat3_column(s->X_WS[shape].R, 2);
+    const kk_vec3 up = kk_mat3_column(s->shapes.X_WS[shape].R, 2);
     const double margin = s->near.model->shape[shape].shape.margin;
-    return (level){up, kk_vec3_dot(up, s->X_WS[shape].p), least + s->reach[shape] + margin};
+    return (level){up, kk_vec3_dot(up, s->shapes.X_WS[shape].p), least + s->shapes.reach[shape] + margin};
 }
 
 /// Of a shape that moves, towards the world.
 static double own_reach(const kk_simulator *s, int shape) {
-    return s->near.owner[shape].is_link ? 2 * s->reach[shape] : s->reach[shape];
+    return s->near.owner[shape].is_link ? 2 * s->shapes.reach[shape] : s->shapes.reach[shape];
 }
 
 /// Whether the ball round a shape reaches it.
 static int is_over(const kk_simulator *s, const level *l, int shape) {
-    const double *ball = s->ball + 4 * (size_t)shape;
+    const double *ball = s->shapes.sphere + 4 * (size_t)shape;
     const double height = (l->up.x * ball[0] + l->up.y * ball[1]) + l->up.z * ball[2] - l->height;
     return height <= outer_radius(&s->near.outline[shape]) + (l->least + own_reach(s, shape));
 }
@@ -170,7 +171,7 @@ static void place_some(void *context, int first, int end, int worker) {
     (void)worker;
     for (int i = first; i < end; i++) {
         const int shape = x->m->collider[i];
-        const int is_new = s->placed[shape] == 0;
+        const int is_new = s->shapes.placed[shape] == 0;
         kki_near_want(s, shape);
         s->near.has_left[i] = 0;
         s->near.over[i] = s->near.owner[shape].node ? planes_under(x, shape) : 0;
@@ -185,7 +186,7 @@ static void place_boxes(listing *x) {
     enum { GRAIN = 64 };
     kki_near *n = &x->s->near;
     place_planes(x);
-    kki_workers_share(kki_crew_workers(x->s), x->m->ncollider, GRAIN, place_some, x);
+    kki_workers_share(kki_workers_of(x->s), x->m->ncollider, GRAIN, place_some, x);
     for (int i = 0; i < x->m->ncollider; i++) {
         if (n->has_left[i]) {
             kki_broad_phase_note(n->broad, i);
@@ -236,11 +237,11 @@ static int fat_pairs_before(const listing *x, int from, int collider) {
 static void list_together(listing *x, int from) {
     kki_near *n = &x->s->near;
     const int parts = (x->fat.count + KKI_NEAR_PART - 1) / KKI_NEAR_PART;
-    if (!kki_crew_workers(x->s) || from > 0 || parts < 2) {
+    if (!kki_workers_of(x->s) || from > 0 || parts < 2) {
         list_alone(x, from, x->fat.count);
         return;
     }
-    kki_workers_share(kki_crew_workers(x->s), parts, 1, look_at_parts, x);
+    kki_workers_share(kki_workers_of(x->s), parts, 1, look_at_parts, x);
     for (int i = 0; i < parts; i++) {
         const int room = n->most - x->count, count = n->found_by[i];
         if (count <= room) {
@@ -282,7 +283,7 @@ static kk_status near_by_boxes(const kk_model *m, kk_simulator *s, int *count) {
 }
 
 kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count) {
-    s->stamp++;
+    s->shapes.stamp++;
     if (!model->has_pairs) {
         return near_by_boxes(model, s, count);
     }

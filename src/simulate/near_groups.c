@@ -30,7 +30,7 @@ static double balls_apart(const double *x, const double *y) {
 /// How far boxes are apart along the axis that parts them most, or `least`. Of a ball's axes none says more than the ball itself.
 static double boxes_apart(const kk_simulator *s, int a, int b, kk_vec3 d, double least) {
     const kki_outline *A = &s->near.outline[a], *B = &s->near.outline[b];
-    const kk_mat3 Ra = s->X_WS[a].R, Rb = s->X_WS[b].R, C = kk_mat3_mul(kk_mat3_transpose(Ra), Rb);
+    const kk_mat3 Ra = s->shapes.X_WS[a].R, Rb = s->shapes.X_WS[b].R, C = kk_mat3_mul(kk_mat3_transpose(Ra), Rb);
     const kk_vec3 u = kk_mat3_tmul_vec(Ra, d), v = kk_mat3_tmul_vec(Rb, d);
     const double da[3] = {u.x, u.y, u.z}, db[3] = {v.x, v.y, v.z};
     double by_a = -__builtin_inf(), by_b = by_a;
@@ -49,7 +49,7 @@ static double boxes_apart(const kk_simulator *s, int a, int b, kk_vec3 d, double
 
 /// How far two shapes are apart at least: by balls and boxes, whichever tells more. Planes that move may meet anything.
 static double shapes_apart(const kk_simulator *s, int a, int b) {
-    const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
+    const double *x = s->shapes.sphere + 4 * (size_t)a, *y = s->shapes.sphere + 4 * (size_t)b;
     if (s->near.outline[a].is_plane | s->near.outline[b].is_plane) {
         return -__builtin_inf();
     }
@@ -61,7 +61,7 @@ static void ball_of(const kki_near *n, int i, double ball[4]) {
     const kki_group *g = &n->group[i];
     const int at = i - n->nfixed;
     const kki_seen *x = &n->seen[at / 4];
-    const double c[3] = {g->centre.x, g->centre.y, g->centre.z};
+    const double c[3] = {g->center.x, g->center.y, g->center.z};
     for (int k = 0; k < 3; k++) {
         ball[k] = at < 0 ? c[k] : x->at[0][k][at % 4];
     }
@@ -134,8 +134,8 @@ static void note_apart(kki_known *k, double apart, double moved, double reach) {
 static void measure_shapes(const kk_model *m, const kk_simulator *s, double moved, double reach, int place) {
     const kki_near *n = &s->near;
     const int a = s->near.known[place].first, b = s->near.known[place].second;
-    const double apart = kki_distance_at_least(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b],
-                                               ENOUGH * reach, &n->parted[place]);
+    const double apart = kki_distance_at_least(&m->shape[a].shape, &s->shapes.X_WS[a], &m->shape[b].shape,
+                                               &s->shapes.X_WS[b], ENOUGH * reach, &n->parted[place]);
     note_apart(&n->known[place], apart, moved, 0);
 }
 
@@ -144,7 +144,8 @@ static int is_worth_measuring(const kk_model *m, const kk_simulator *s, int plac
     const int a = s->near.known[place].first, b = s->near.known[place].second;
     const kki_outline *o = s->near.outline;
     return is_convex(m, a) && is_convex(m, b) && !o[a].is_plane && !o[b].is_plane &&
-           (s->near.known[place].key > -__builtin_inf() || s->reach[a] + s->reach[b] > s->near.known[place].calm);
+           (s->near.known[place].key > -__builtin_inf() ||
+            s->shapes.reach[a] + s->shapes.reach[b] > s->near.known[place].calm);
 }
 
 /// Measures a pair of shapes that are placed; gives the new key. @param rods  how far theirs are apart
@@ -160,7 +161,7 @@ static double measure(const kk_model *m, kk_simulator *s, double moved, double l
         note_apart(&n->known[place], rods, moved, 0);
         return n->known[place].key;
     }
-    const int is_told = rods > -__builtin_inf() && s->reach[a] + s->reach[b] <= n->known[place].calm;
+    const int is_told = rods > -__builtin_inf() && s->shapes.reach[a] + s->shapes.reach[b] <= n->known[place].calm;
     const double apart = is_told ? -__builtin_inf() : shapes_apart(s, a, b); // of slow ones boxes tell no more
     if (apart > reach) {
         n->known[place].limit = __builtin_inf();
@@ -236,8 +237,8 @@ static double look_into(const kk_model *m, kk_simulator *s, between *x, kki_clos
         end = n->run_end[i];
         if (end > i + 4 && !n->outline[a].is_plane) {
             kki_near_want(s, a);
-            const double apart = balls_apart(s->ball + 4 * (size_t)a, ball);
-            if (apart > x->least + p->halves * (s->reach[a] + n->reach[p->b])) {
+            const double apart = balls_apart(s->shapes.sphere + 4 * (size_t)a, ball);
+            if (apart > x->least + p->halves * (s->shapes.reach[a] + n->reach[p->b])) {
                 c->key = apart - SLACK < c->key ? apart - SLACK : c->key;
                 continue;
             }
@@ -352,7 +353,7 @@ static int look_over(const kk_simulator *s, const kki_above_group *g, double lea
     for (const kki_above *o = n->above + g->first, *end = n->above + g->end; o < end; o++) {
         n->asked[count] = o->shape;
         n->found[count] = o->place;
-        count += !(kk_vec3_dot(o->centre, up) - (__builtin_fabs(kk_vec3_dot(o->along, up)) + o->radius) > most);
+        count += !(kk_vec3_dot(o->center, up) - (__builtin_fabs(kk_vec3_dot(o->along, up)) + o->radius) > most);
     }
     return count;
 }
@@ -409,7 +410,7 @@ void kki_near_parted(const kk_model *model, kk_simulator *s, int i) {
     const kki_near_pair *near = &n->list[i];
     if (!n->broad && n->known[n->found[i]].calm < __builtin_inf() && is_convex(model, near->first) &&
         is_convex(model, near->second) &&
-        !(s->reach[near->first] + s->reach[near->second] > n->known[n->found[i]].calm)) {
+        !(s->shapes.reach[near->first] + s->shapes.reach[near->second] > n->known[n->found[i]].calm)) {
         const kki_group_pair *p = &n->pair[n->known[n->found[i]].between];
         measure_shapes(model, s, moved_between(n, p), near->reach, n->found[i]);
     }

@@ -16,9 +16,10 @@ void kki_near_place(kk_simulator *s, const int32_t *shape, int count);
 
 /// Puts a shape behind `count` others that are to be placed, where it is not yet; gives how many there are then. Shapes of the world stay where they are.
 static inline int kki_near_add(kk_simulator *s, int32_t i, int32_t *list, int count) {
-    const int is_new = (s->placed[i] != s->stamp) & ((s->near.owner[i].node != 0) | (s->placed[i] == 0));
+    const int is_new =
+        (s->shapes.placed[i] != s->shapes.stamp) & ((s->near.owner[i].node != 0) | (s->shapes.placed[i] == 0));
     list[count] = i;
-    s->placed[i] = s->stamp;
+    s->shapes.placed[i] = s->shapes.stamp;
     return count + is_new;
 }
 
@@ -38,7 +39,7 @@ static inline double kki_near_halves(int node_a, int is_link_a, int node_b, int 
 /// How far apart two shapes that are placed may be and still meet before contacts are looked at next, m.
 static inline double kki_near_reach(const kk_simulator *s, int a, int b) {
     const kki_owner *A = &s->near.owner[a], *B = &s->near.owner[b];
-    return kki_near_halves(A->node, A->is_link, B->node, B->is_link) * (s->reach[a] + s->reach[b]);
+    return kki_near_halves(A->node, A->is_link, B->node, B->is_link) * (s->shapes.reach[a] + s->shapes.reach[b]);
 }
 
 /// Time in which gaps may close, s, or half of it.

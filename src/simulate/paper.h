@@ -9,7 +9,7 @@ struct kki_paper {
     /// Refuses what the paper has no word for, and makes room for its own data in s->paper_data.
     kk_status (*create)(const kk_model *model, kk_simulator *s, kk_error *error);
     void (*destroy)(kk_simulator *s);
-    /// From s->q and s->v, those of the state, to the end of the step; forces, contacts, report and s->warm likewise.
+    /// From s->motion.q and s->motion.v, those of the state, to the end of the step; forces, contacts, report and s->warm_start.value likewise.
     kk_status (*step)(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input,
                       kk_error *error);
 };

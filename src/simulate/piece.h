@@ -28,11 +28,11 @@ static inline double *kki_piece_rows(const kki_piece *p, double *all) {
 }
 
 static inline const kki_constraint *kki_piece_constraint(const kki_piece *p, int i) {
-    return &p->s->constraint[p->s->order[p->I->first_constraint + i]];
+    return &p->s->constraints.list[p->s->constraints.order[p->I->first_constraint + i]];
 }
 
 static inline const kki_contact_law *kki_piece_law(const kki_piece *p, const kki_constraint *c) {
-    return &p->m->law[p->s->contact[c->item].law];
+    return &p->m->law[p->s->contacts.list[c->item].law];
 }
 
 /// First row of a constraint, numbered in the island.
@@ -42,13 +42,13 @@ static inline int kki_piece_row(const kki_piece *p, const kki_constraint *c) {
 
 /// Dry friction of a joint or a tendon.
 static inline int kki_is_dry(const kki_constraint *c) {
-    return c->kind == KKI_ON_FRICTION || c->kind == KKI_ON_RUBBING;
+    return c->kind == KKI_ON_JOINT_FRICTION || c->kind == KKI_ON_TENDON_FRICTION;
 }
 
 /// Gap of a contact at the start of the piece: ∫ u dt = h/2 Yᵀ I.
 static inline double kki_piece_gap(const kki_piece *p, const kki_constraint *c, const double *u_first) {
     const int r = kki_piece_row(p, c);
-    return p->s->contact[c->item].gap + 0.5 * p->s->h * (p->travel[r] - u_first[r]);
+    return p->s->contacts.list[c->item].gap + 0.5 * p->s->h * (p->travel[r] - u_first[r]);
 }
 
 /// events.c: ends the piece after a share of it, at y_e.

@@ -19,8 +19,9 @@ static const double CLEAR = 1e-9, GOOD = 1e-3;
 static int find_planted(const kk_simulator *s, const kki_island *I, double *held) {
     int any = 0;
     for (int b = 0; b < I->nblock; b++) {
-        const kki_block *block = &s->block[I->first_block + b];
-        const double *l = s->lambda + I->first_row + block->row, *bias = s->bias + I->first_row + block->row;
+        const kki_block *block = &s->solution.block[I->first_block + b];
+        const double *l = s->solution.lambda + I->first_row + block->row,
+                     *bias = s->solution.bias + I->first_row + block->row;
         const double rim = (1 - CLEAR) * block->friction * l[0];
         const int holds = l[0] > 0 && l[1] * l[1] + l[2] * l[2] < rim * rim;
         if (block->law != KKI_LAW_CONTACT || block->adhesion != 0 || (!holds && l[0] != 0) ||
@@ -34,12 +35,12 @@ static int find_planted(const kk_simulator *s, const kki_island *I, double *held
     return any;
 }
 
-static double trace_of(const kk_simulator *s, const kki_island *I) {
+static double trace_of(const kki_island *I) {
     double sum = 0;
     for (int k = 0; k < I->nv; k++) {
-        const int first = 4 * s->span[2 * k], count = 4 * s->span[2 * k + 1] - first;
-        const double *y = s->Y + (size_t)k * (size_t)I->stride + first;
-        sum += s->solver.kernels->dot(count, y, y);
+        const int first = 4 * I->scratch->span[2 * k], count = 4 * I->scratch->span[2 * k + 1] - first;
+        const double *y = I->scratch->Y + (size_t)k * (size_t)I->stride + first;
+        sum += I->scratch->solver.kernels->dot(count, y, y);
     }
     return sum;
 }
@@ -48,16 +49,17 @@ static double trace_of(const kk_simulator *s, const kki_island *I) {
 /// @param z  z_free + Y λ, result    @param floor  speed of rows that is enough
 static int plant(kk_simulator *s, const kki_island *I, double *weight, double floor, const double *y_free,
                  double *lambda, double *z) {
-    const kki_dense_kernels *kernels = s->solver.kernels;
+    const kki_dense_kernels *kernels = I->scratch->solver.kernels;
     const int width = kki_round4(I->nv);
-    double *right = s->local[3], *y = s->local[4], *t = s->local[5], *change = s->total + I->first_row;
-    const double trace = trace_of(s, I), f = 1 / (LEAST * trace), enough = floor / kk_sqrt(trace);
-    _Alignas(32) double inverse[KKI_NARROW_DOFS];
+    double *right = I->scratch->change, *y = I->scratch->sum, *t = I->scratch->product,
+           *change = s->solution.total + I->first_row;
+    const double trace = trace_of(I), f = 1 / (LEAST * trace), enough = floor / kk_sqrt(trace);
+    _Alignas(32) double inverse[KKI_WRENCH_DOFS];
     for (int r = 0; r < I->stride; r++) {
         weight[r] *= f;
     }
-    kernels->weigh(I->nv, I->stride, s->span, s->Y, weight, width, change, s->A);
-    if (!kernels->ldl(I->nv, I->nv, width, s->A, inverse)) {
+    kernels->weigh(I->nv, I->stride, I->scratch->span, I->scratch->Y, weight, width, change, I->scratch->A);
+    if (!kernels->ldl(I->nv, I->nv, width, I->scratch->A, inverse)) {
         return 0;
     }
     double last = __builtin_inf();
@@ -71,7 +73,7 @@ static int plant(kk_simulator *s, const kki_island *I, double *weight, double fl
         last = size;
         memcpy(right, z, (size_t)I->nv * sizeof *z);
         memset(right + I->nv, 0, (size_t)(width - I->nv) * sizeof *z);
-        kernels->ldl_solve(I->nv, width, s->A, inverse, right, y, t);
+        kernels->ldl_solve(I->nv, width, I->scratch->A, inverse, right, y, t);
         kki_rows_velocity(s, I, t, change);
         for (int r = 0; r < I->nrow; r++) {
             lambda[r] -= weight[r] * change[r];
@@ -80,24 +82,25 @@ static int plant(kk_simulator *s, const kki_island *I, double *weight, double fl
 }
 
 int kki_planted_solved(const kk_model *m, kk_simulator *s, const kki_island *I, const double *y_free, double *y_end) {
-    double *lambda = s->lambda2 + I->first_row, *u = s->u2 + I->first_row, *weight = s->gain + I->first_row;
-    if (!I->is_narrow || I->is_soft || s->options.budget > 0 || !find_planted(s, I, weight)) {
+    double *lambda = s->solution.lambda2 + I->first_row, *u = s->solution.u2 + I->first_row,
+           *weight = s->solution.gain + I->first_row;
+    if (!I->has_wrench_basis || I->is_soft || s->options.budget > 0 || !find_planted(s, I, weight)) {
         return 0;
     }
     const kki_solver_options options = kki_island_solver_options(s, I);
-    memcpy(lambda, s->lambda + I->first_row, (size_t)I->stride * sizeof *lambda);
+    memcpy(lambda, s->solution.lambda + I->first_row, (size_t)I->stride * sizeof *lambda);
     if (!plant(s, I, weight, options.floor, y_free, lambda, y_end)) {
         return 0;
     }
     const kki_problem problem = kki_island_problem(s, I, 0);
     const kki_solver_stats stats = {.newton = 1, .factorisations = 1, .solved = true};
     kki_certificate proof;
-    s->solver.kernels->certify(&problem, lambda, u, &proof);
+    I->scratch->solver.kernels->certify(&problem, lambda, u, &proof);
     if (!(proof.residual <= GOOD * options.tolerance)) {
         return 0;
     }
-    memcpy(s->lambda + I->first_row, lambda, (size_t)I->stride * sizeof *lambda);
-    memcpy(s->u + I->first_row, u, (size_t)I->nrow * sizeof *u);
+    memcpy(s->solution.lambda + I->first_row, lambda, (size_t)I->stride * sizeof *lambda);
+    memcpy(s->solution.u + I->first_row, u, (size_t)I->nrow * sizeof *u);
     kki_island_note(m, s, I, &proof, &stats);
     return 1;
 }

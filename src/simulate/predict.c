@@ -14,7 +14,7 @@
 #include "simulate/drift.h"
 
 static int is_asked(const kk_simulator *s) {
-    return s->layout.size > s->layout.first_change;
+    return s->warm_start.layout.size > s->warm_start.layout.first_change;
 }
 
 /// Of all trees that have bias forces.
@@ -33,7 +33,7 @@ static uint64_t hash_of(const kk_model *m, const double *q, const double *v) {
 }
 
 static int goes_on(const kk_model *m, const kk_simulator *s, const kk_state *state) {
-    const double *hash = kki_state_warm_const(state) + s->layout.first_change + KKI_WARM_CHANGES * m->nv;
+    const double *hash = kki_state_warm_const(state) + s->warm_start.layout.first_change + KKI_WARM_CHANGES * m->nv;
     const uint64_t kept = (uint64_t)hash[KKI_WARM_CHANGE_HASH_HIGH] << 32 | (uint64_t)hash[KKI_WARM_CHANGE_HASH_LOW];
     return kept != 0 && kept == hash_of(m, kk_state_q_const(state), kk_state_v_const(state));
 }
@@ -75,19 +75,19 @@ static void extrapolate(int nv, const double *restrict last, double *restrict a)
 }
 
 void kki_predict_velocity(const kk_model *m, kk_simulator *s, const kk_state *state) {
-    double *restrict bias = s->v_bias;
-    s->is_predicted = s->is_fresh = 0;
-    const double *v = s->v;
+    double *restrict bias = s->motion.v_bias;
+    s->motion.is_predicted = s->motion.is_fresh = 0;
+    const double *v = s->motion.v;
     if (!is_asked(s) || !goes_on(m, s, state)) {
-        s->is_fresh = is_asked(s) && !kki_is_zero(v, m->nv);
+        s->motion.is_fresh = is_asked(s) && !kki_is_zero(v, m->nv);
         memcpy(bias, v, (size_t)m->nv * sizeof *bias);
         return;
     }
-    const double *a = kki_state_warm_const(state) + s->layout.first_change, half = 0.5 * s->h;
-    s->is_predicted = 1;
-    memcpy(s->warm + s->layout.first_change, a, KKI_WARM_CHANGES * (size_t)m->nv * sizeof *a);
+    const double *a = kki_state_warm_const(state) + s->warm_start.layout.first_change, half = 0.5 * s->h;
+    s->motion.is_predicted = 1;
+    memcpy(s->warm_start.value + s->warm_start.layout.first_change, a, KKI_WARM_CHANGES * (size_t)m->nv * sizeof *a);
     extrapolate(m->nv, a, bias);
-    turn_all(m, s->q, 1, bias);
+    turn_all(m, s->motion.q, 1, bias);
     for (int k = 0; k < m->nv; k++) {
         bias[k] = v[k] + half * bias[k];
     }
@@ -95,10 +95,10 @@ void kki_predict_velocity(const kk_model *m, kk_simulator *s, const kk_state *st
 
 /// Trees of islands in which something came to carry load or struck have no acceleration to go on with.
 static void forget_struck(const kk_model *m, const kk_simulator *s, double *a) {
-    for (int i = 0; i < s->nisland; i++) {
-        const kki_island *I = &s->island[i];
-        for (int k = 0; k < I->ntree && I->was_struck; k++) {
-            const int t = s->tree_order[I->first_tree + k], first = m->tree_first_dof[t];
+    for (int i = 0; i < s->islands.count; i++) {
+        const kki_island *I = &s->islands.list[i];
+        for (int k = 0; k < I->ntree && I->has_impacts; k++) {
+            const int t = s->islands.tree_order[I->first_tree + k], first = m->tree_first_dof[t];
             for (int n = 0; n < KKI_WARM_CHANGES; n++) {
                 memset(a + n * m->nv + first, 0, (size_t)(m->tree_first_dof[t + 1] - first) * sizeof *a);
             }
@@ -121,16 +121,16 @@ void kki_remember_acceleration(const kk_model *m, kk_simulator *s) {
     if (!is_asked(s)) {
         return;
     }
-    double *a = s->warm + s->layout.first_change, *hash = a + KKI_WARM_CHANGES * m->nv;
-    if (s->is_smooth || s->degrades || s->paper) {
+    double *a = s->warm_start.value + s->warm_start.layout.first_change, *hash = a + KKI_WARM_CHANGES * m->nv;
+    if (s->rk4.is_used || s->retry.degrades || s->paper) {
         memset(a, 0, (size_t)(KKI_WARM_CHANGES * m->nv + KKI_WARM_CHANGE_HASHES) * sizeof *a);
         return;
     }
-    memcpy(s->v_part, s->acceleration, (size_t)m->nv * sizeof *s->v_part); // free by now
-    turn_all(m, s->q_middle, 0, s->v_part);
-    remember(m->nv, s->is_predicted, s->v_part, a);
+    memcpy(s->rk4.v_part, s->motion.acceleration, (size_t)m->nv * sizeof *s->rk4.v_part); // free by now
+    turn_all(m, s->motion.q_middle, 0, s->rk4.v_part);
+    remember(m->nv, s->motion.is_predicted, s->rk4.v_part, a);
     forget_struck(m, s, a);
-    const uint64_t h = hash_of(m, s->q, s->v);
+    const uint64_t h = hash_of(m, s->motion.q, s->motion.v);
     hash[KKI_WARM_CHANGE_HASH_HIGH] = (double)(h >> 32);
     hash[KKI_WARM_CHANGE_HASH_LOW] = (double)(h & 0xffffffffu);
 }

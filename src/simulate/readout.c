@@ -9,7 +9,7 @@
 
 const double *kk_simulator_velocity(const kk_simulator *simulator) {
     const kk_simulator *s = simulator;
-    return s->is_crowd || s->is_smooth || s->paper ? s->v_kick : s->v_bias;
+    return s->traits.has_only_free_bodies || s->rk4.is_used || s->paper ? s->motion.v_before : s->motion.v_bias;
 }
 
 /// Acceleration in the coordinates of v: the kick keeps a free root's velocity in world axes, so that v̇ = a − ω × u; and
@@ -37,8 +37,8 @@ static void coordinates(const kk_model *m, const kk_simulator *s, double *v, dou
 static void outside_on_bodies(const kk_model *m, const kk_simulator *s, kk_force *outside) {
     memset(outside, 0, (size_t)m->nbody * sizeof *outside);
     for (int i = 1; i < m->nnode; i++) {
-        const kk_force *f = &s->outside[i];
-        const kk_mat3 R = kki_mat3(kki_pose_of(s->view, i)->R);
+        const kk_force *f = &s->readout.outside[i];
+        const kk_mat3 R = kki_mat3(kki_pose_of(s->readout.view, i)->R);
         const kk_force F_N = kk_force_make(kk_mat3_tmul_vec(R, f->angular), kk_mat3_tmul_vec(R, f->linear));
         const int body = m->node_body[i];
         // inner nodes of composite joints have no body of their own and nothing touches them
@@ -51,14 +51,14 @@ static void outside_on_bodies(const kk_model *m, const kk_simulator *s, kk_force
 /// A wrench in the world moves from one body of a node to another.
 static void hand_over(const kk_simulator *s, int from, int to, kk_force f, kk_force *outside) {
     const kk_model *m = s->model;
-    outside[from] = kk_force_sub(outside[from], kk_force_from(kk_body_pose(m, s->view, from), f));
-    outside[to] = kk_force_add(outside[to], kk_force_from(kk_body_pose(m, s->view, to), f));
+    outside[from] = kk_force_sub(outside[from], kk_force_from(kk_body_pose(m, s->readout.view, from), f));
+    outside[to] = kk_force_add(outside[to], kk_force_from(kk_body_pose(m, s->readout.view, to), f));
 }
 
 /// A foot that is fixed to its shank is another body of the same node: what touches it goes through the joint between them.
 static void contacts_on_fixed_bodies(const kk_model *m, const kk_simulator *s, kk_force *outside) {
-    for (int i = 0; i < s->ncontact; i++) {
-        const kki_contact *c = &s->contact[i];
+    for (int i = 0; i < s->contacts.count; i++) {
+        const kki_contact *c = &s->contacts.list[i];
         for (int side = 0; side < 2; side++) {
             const int body = m->shape[c->shape[side]].body, first = m->node_body[c->node[side]];
             if (c->node[side] > 0 && body != first) {
@@ -90,12 +90,12 @@ static void spin_lone_bodies(const kk_model *m, kk_simulator *s) {
         if (n->type != KKI_NODE_FREE || n->parent != 0 || !n->is_leaf || !(n->mass > 0)) {
             continue;
         }
-        double *v = s->view_v + n->v_index, *a = s->view_a + n->v_index;
+        double *v = s->readout.view_v + n->v_index, *a = s->readout.view_a + n->v_index;
         memcpy(v, moving + n->v_index, 6 * sizeof *v);
         const kk_vec3 w = {v[0], v[1], v[2]}, u = {v[3], v[4], v[5]}, kick = {a[0], a[1], a[2]};
         const kk_vec3 c = kk_vec3_scale(kki_vec3(n->h), 1 / n->mass);
         const kk_vec3 center = kk_vec3_add(kk_vec3_make(a[3], a[4], a[5]), kk_vec3_cross(kick, c));
-        const kk_vec3 turn = kk_vec3_add(kick, free_spin(s->konig[i].J, w));
+        const kk_vec3 turn = kk_vec3_add(kick, free_spin(s->energy.koenig[i].J, w));
         const kk_vec3 round = kk_vec3_add(kk_vec3_cross(turn, c), kk_vec3_cross(w, kk_vec3_cross(w, c)));
         const kk_vec3 origin = kk_vec3_sub(kk_vec3_sub(center, round), kk_vec3_cross(w, u));
         const double now[6] = {turn.x, turn.y, turn.z, origin.x, origin.y, origin.z};
@@ -106,33 +106,34 @@ static void spin_lone_bodies(const kk_model *m, kk_simulator *s) {
 /// q, v, a of the kick in the second data; once a step.
 static void look(kk_simulator *s) {
     const kk_model *m = s->model;
-    if (s->has_view) {
+    if (s->readout.has_view) {
         return;
     }
-    s->has_view = 1;
-    s->no_tau = 0; // from here on
+    s->readout.has_view = 1;
+    s->forces.no_tau = 0; // from here on
     kki_settle_outside(s);
-    coordinates(m, s, s->view_v, s->view_a);
-    kk_kinematics(m, s->view, s->q_middle);
-    outside_on_bodies(m, s, s->body_force);
-    contacts_on_fixed_bodies(m, s, s->body_force);
-    kk_inverse_dynamics(m, s->view, s->q_middle, s->view_v, s->view_a, s->tau);
+    coordinates(m, s, s->readout.view_v, s->readout.view_a);
+    kk_kinematics(m, s->readout.view, s->motion.q_middle);
+    outside_on_bodies(m, s, s->readout.body_force);
+    contacts_on_fixed_bodies(m, s, s->readout.body_force);
+    kk_inverse_dynamics(m, s->readout.view, s->motion.q_middle, s->readout.view_v, s->readout.view_a, s->forces.tau);
     for (int k = 0; k < m->nv; k++) {
         double others = 0;
         for (int i = 0; i < KK_FORCE_SOURCE_COUNT; i++) {
-            others += i == KK_FORCE_CONTACT ? 0 : s->force[i][k];
+            others += i == KK_FORCE_CONTACT ? 0 : s->forces.by_source[i][k];
         }
-        s->force[KK_FORCE_CONTACT][k] = s->tau[k] - others;
+        s->forces.by_source[KK_FORCE_CONTACT][k] = s->forces.tau[k] - others;
     }
-    kk_inverse_dynamics_external(m, s->view, s->q_middle, s->view_v, s->view_a, s->body_force, s->tau);
-    kki_joint_wrenches(m, s->view, s->wrench);
+    kk_inverse_dynamics_external(m, s->readout.view, s->motion.q_middle, s->readout.view_v, s->readout.view_a,
+                                 s->readout.body_force, s->forces.tau);
+    kki_joint_wrenches(m, s->readout.view, s->readout.wrench);
     spin_lone_bodies(m, s);
-    kk_kinematics_acceleration(m, s->view, s->q_middle, s->view_v, s->view_a);
+    kk_kinematics_acceleration(m, s->readout.view, s->motion.q_middle, s->readout.view_v, s->readout.view_a);
 }
 
 const kk_force *kk_simulator_joint_wrenches(kk_simulator *simulator) {
     look(simulator);
-    return simulator->wrench;
+    return simulator->readout.wrench;
 }
 
 const double *kk_simulator_force(kk_simulator *simulator, kk_force_source source) {
@@ -142,12 +143,12 @@ const double *kk_simulator_force(kk_simulator *simulator, kk_force_source source
     if (source == KK_FORCE_CONTACT) {
         look(simulator);
     }
-    return simulator->force[source];
+    return simulator->forces.by_source[source];
 }
 
 const kk_data *kki_simulator_view(kk_simulator *s) {
     look(s);
-    return s->view;
+    return s->readout.view;
 }
 
 // ---- contacts
@@ -160,8 +161,8 @@ static int is_between(const kk_simulator *s, const kki_contact *c, int body, int
 
 kk_force kk_simulator_contact_wrench(const kk_simulator *simulator, int body, int other) {
     kk_force sum = {{0, 0, 0}, {0, 0, 0}};
-    for (int i = 0; i < simulator->ncontact; i++) {
-        const kki_contact *c = &simulator->contact[i];
+    for (int i = 0; i < simulator->contacts.count; i++) {
+        const kki_contact *c = &simulator->contacts.list[i];
         double sign;
         if (is_between(simulator, c, body, other, &sign)) {
             const kk_vec3 f = kk_vec3_scale(c->impulse, sign / simulator->h);
@@ -174,8 +175,8 @@ kk_force kk_simulator_contact_wrench(const kk_simulator *simulator, int body, in
 kk_vec3 kk_simulator_center_of_pressure(const kk_simulator *simulator, int body, int other) {
     kk_vec3 sum = kk_vec3_make(0, 0, 0);
     double total = 0;
-    for (int i = 0; i < simulator->ncontact; i++) {
-        const kki_contact *c = &simulator->contact[i];
+    for (int i = 0; i < simulator->contacts.count; i++) {
+        const kki_contact *c = &simulator->contacts.list[i];
         double sign;
         if (is_between(simulator, c, body, other, &sign)) {
             const double f = kk_vec3_dot(c->impulse, c->normal);

@@ -29,8 +29,10 @@ static kk_vec3 turning_of(const kk_model *m, const kk_simulator *s, int node, kk
     }
     const kki_pose *x = kki_pose_of(s->data, node);
     const kk_vec3 at = kk_mat3_tmul_vec(kki_mat3(x->R), kk_vec3_sub(point, kki_vec3(x->p)));
-    const double *q0 = kk_state_q_const(s->start) + n->q_index, *v0 = kk_state_v_const(s->start) + n->v_index;
-    const kk_vec3 now = velocity_of(s->q + n->q_index, s->v + n->v_index, at), then = velocity_of(q0, v0, at);
+    const double *q0 = kk_state_q_const(s->motion.start) + n->q_index,
+                 *v0 = kk_state_v_const(s->motion.start) + n->v_index;
+    const kk_vec3 now = velocity_of(s->motion.q + n->q_index, s->motion.v + n->v_index, at),
+                  then = velocity_of(q0, v0, at);
     return kk_mat3_mul_vec(kki_mat3(n->R), kk_vec3_sub(now, then));
 }
 
@@ -71,9 +73,9 @@ int kki_may_swing(const kk_model *m, const kki_contact *k, double lambda) {
     return (k->node[0] == 0 || k->node[1] == 0) && m->law[k->law].restitution == 0 && !(k->open > 0) && lambda > 0;
 }
 
-/// What stands is held in the mean of start and end (stand.c).
+/// What stands is held in the mean of start and end (pivots.c).
 static void reflect_standing(kk_simulator *s, const kki_constraint *c, const kki_contact *k) {
-    double *bias = s->bias + c->row;
+    double *bias = s->solution.bias + c->row;
     bias[0] += k->velocity.x;
     bias[1] += k->velocity.y;
     bias[2] += k->velocity.z;
@@ -82,7 +84,7 @@ static void reflect_standing(kk_simulator *s, const kki_constraint *c, const kki
 /// True where a lone body turns about it. @param may_be_lone  false: there is none in its island
 static int reflect_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, int may_be_lone,
                            const double *u) {
-    kki_contact *k = &s->contact[c->item];
+    kki_contact *k = &s->contacts.list[c->item];
     if (!may_be_lone || (!kki_is_lone(m, k->node[0]) && !kki_is_lone(m, k->node[1]))) {
         if (k->swing != 0) {
             reflect_standing(s, c, k);
@@ -90,11 +92,11 @@ static int reflect_contact(const kk_model *m, kk_simulator *s, const kki_constra
         return 0;
     }
     k->swing = 0; // that of a kick before this one
-    if ((k->node[0] != 0 && k->node[1] != 0) || s->compliance[c->row] != 0) {
+    if ((k->node[0] != 0 && k->node[1] != 0) || s->solution.compliance[c->row] != 0) {
         return 0; // between hands a body is held and does not pivot
     }
-    if (kki_may_swing(m, k, s->lambda[c->row])) {
-        kki_reflect_contact(m, s, k, c->sticks, u, s->bias + c->row);
+    if (kki_may_swing(m, k, s->solution.lambda[c->row])) {
+        kki_reflect_contact(m, s, k, c->sticks, u, s->solution.bias + c->row);
     }
     return k->swing > 0;
 }
@@ -104,14 +106,14 @@ static int reflect_contact(const kk_model *m, kk_simulator *s, const kki_constra
 /// along λt, or all of it. True where it has changed.
 int kki_stop_pumping(const kk_model *m, kk_simulator *s, const kki_island *I, int is_last) {
     int any = 0;
-    for (int i = 0; i < I->nconstraint && I->swings; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        const kki_contact *k = &s->contact[c->kind == KKI_ON_CONTACT ? c->item : 0];
+    for (int i = 0; i < I->nconstraint && I->has_pivots; i++) {
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
+        const kki_contact *k = &s->contacts.list[c->kind == KKI_ON_CONTACT ? c->item : 0];
         if (c->kind != KKI_ON_CONTACT || !(k->swing > 0) || m->law[k->law].ratio != 1) {
             continue;
         }
-        const double *l = s->lambda + c->row + 1, *u = s->u0 + c->row + 1;
-        double *bias = s->bias + c->row + 1, *g = s->g + c->row + 1;
+        const double *l = s->solution.lambda + c->row + 1, *u = s->solution.u0 + c->row + 1;
+        double *bias = s->solution.bias + c->row + 1, *g = s->solution.g + c->row + 1;
         const double left[2] = {u[0] + k->surface[0] - bias[0], u[1] + k->surface[1] - bias[1]};
         const double work = l[0] * left[0] + l[1] * left[1], size = l[0] * l[0] + l[1] * l[1];
         if (work > PUMPED) {
@@ -137,15 +139,15 @@ static void soften(kk_simulator *s, const kki_island *I, int row, double k, doub
     double own;
     kki_rows_own(s, I, row - I->first_row, 1, &own);
     const double theta = kki_theta(h * steep * own), slope = theta * steep;
-    s->compliance[row] = 1 / (h * slope);
-    s->bias[row] = (k * (gap + (theta - 0.5) * h * start) + d * start) / slope - start;
+    s->solution.compliance[row] = 1 / (h * slope);
+    s->solution.bias[row] = (k * (gap + (theta - 0.5) * h * start) + d * start) / slope - start;
 }
 
 static void soften_contact(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_constraint *c,
                            const double *u_start) {
-    const kki_contact *k = &s->contact[c->item];
+    const kki_contact *k = &s->contacts.list[c->item];
     const kki_contact_law *law = &m->law[k->law];
-    if (s->compliance[c->row] != 0) {
+    if (s->solution.compliance[c->row] != 0) {
         soften(s, I, c->row, law->stiffness, law->damping, k->gap, u_start[c->row - I->first_row]);
     }
 }
@@ -154,7 +156,7 @@ static void soften_loop(const kk_model *m, kk_simulator *s, const kki_island *I,
                         const double *u_start) {
     const kki_model_loop *l = &m->loop[c->item];
     for (int r = 0; r < c->nrow; r++) {
-        if (s->compliance[c->row + r] != 0) {
+        if (s->solution.compliance[c->row + r] != 0) {
             soften(s, I, c->row + r, r < 3 ? l->stiffness : l->angular_stiffness,
                    r < 3 ? l->damping : l->angular_damping, c->gap[r], u_start[c->row + r - I->first_row]);
         }
@@ -165,41 +167,41 @@ static void soften_loop(const kk_model *m, kk_simulator *s, const kki_island *I,
 
 /// The bias of a row as it is without the reflection. @param r  row of the constraint
 static double plain_bias(const kk_model *m, const kk_simulator *s, const kki_constraint *c, int r) {
-    const double bias = s->bias[c->row + r];
-    if (s->compliance[c->row + r] != 0) {
+    const double bias = s->solution.bias[c->row + r];
+    if (s->solution.compliance[c->row + r] != 0) {
         return bias;
     }
     if (c->kind == KKI_ON_LOOP) {
         return 0;
     }
-    const kki_contact *k = &s->contact[c->kind == KKI_ON_CONTACT ? c->item : 0];
+    const kki_contact *k = &s->contacts.list[c->kind == KKI_ON_CONTACT ? c->item : 0];
     if (c->kind != KKI_ON_CONTACT || k->swing == 0 || r > 2) {
         return bias;
     }
     return r == 0 ? bias - k->swing : r == 1 ? k->surface[0] : k->surface[1] * m->law[k->law].ratio;
 }
 
-int kki_island_turns(const kk_model *m, const kk_simulator *s, const kki_island *I) {
+int kki_island_is_reflected(const kk_model *m, const kk_simulator *s, const kki_island *I) {
     int any = 0;
     for (int i = 0; i < I->nconstraint && !any; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         for (int r = 0; r < c->nrow && !any; r++) {
-            any = plain_bias(m, s, c, r) != s->bias[c->row + r];
+            any = plain_bias(m, s, c, r) != s->solution.bias[c->row + r];
         }
     }
     return any;
 }
 
-void kki_island_turns_not(const kk_model *m, kk_simulator *s, const kki_island *I) {
+void kki_island_drop_reflection(const kk_model *m, kk_simulator *s, const kki_island *I) {
     for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         for (int r = 0; r < c->nrow; r++) {
             const double plain = plain_bias(m, s, c, r);
-            s->g[c->row + r] += plain - s->bias[c->row + r];
-            s->bias[c->row + r] = plain;
+            s->solution.g[c->row + r] += plain - s->solution.bias[c->row + r];
+            s->solution.bias[c->row + r] = plain;
         }
-        if (c->kind == KKI_ON_CONTACT && s->compliance[c->row] == 0) {
-            s->contact[c->item].swing = 0;
+        if (c->kind == KKI_ON_CONTACT && s->solution.compliance[c->row] == 0) {
+            s->contacts.list[c->item].swing = 0;
         }
     }
 }
@@ -208,7 +210,7 @@ void kki_island_turns_not(const kk_model *m, kk_simulator *s, const kki_island *
 static int has_force(const kk_simulator *s, const kki_constraint *c) {
     int any = 0;
     for (int r = 0; r < c->nrow; r++) {
-        any |= s->lambda[c->row + r] != 0;
+        any |= s->solution.lambda[c->row + r] != 0;
     }
     return any;
 }
@@ -219,7 +221,7 @@ void kki_island_reflect(const kk_model *m, kk_simulator *s, kki_island *I, const
     const int may_be_lone = I->ntree > 1 || !I->has_robot;
     int swings = 0;
     for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
             swings |= reflect_contact(m, s, c, may_be_lone, u_start + (c->row - I->first_row));
             soften_contact(m, s, I, c, u_start);
@@ -228,10 +230,10 @@ void kki_island_reflect(const kk_model *m, kk_simulator *s, kki_island *I, const
         }
         const int holds = c->kind == KKI_ON_LOOP && has_force(s, c);
         for (int r = 0; r < c->nrow && holds; r++) {
-            if (s->compliance[c->row + r] == 0) {
-                s->bias[c->row + r] = u_start[c->row - I->first_row + r];
+            if (s->solution.compliance[c->row + r] == 0) {
+                s->solution.bias[c->row + r] = u_start[c->row - I->first_row + r];
             }
         }
     }
-    I->swings = (int8_t)swings;
+    I->has_pivots = (int8_t)swings;
 }

@@ -29,10 +29,10 @@ static const double LEAST = 1e-3;
 
 /// Size of each row's impulse: of a contact's three the largest, because they are rounded as one force.
 static void sizes_of(const kk_simulator *s, const kki_island *I, double *size) {
-    const double *lambda = s->lambda + I->first_row;
+    const double *lambda = s->solution.lambda + I->first_row;
     memset(size, 0, (size_t)I->stride * sizeof *size);
     for (int b = 0; b < I->nblock; b++) {
-        const kki_block *block = &s->block[I->first_block + b];
+        const kki_block *block = &s->solution.block[I->first_block + b];
         const int n = kki_law_rows(block->law);
         const double most = kki_largest(n, lambda + block->row);
         for (int k = 0; k < n; k++) {
@@ -44,8 +44,8 @@ static void sizes_of(const kk_simulator *s, const kki_island *I, double *size) {
 /// Of coordinates first … end − 1 alone, here and below.
 static void add_wide_bounds(const kk_simulator *s, const kki_island *I, const double *size, int first, int end,
                             double *bound, double *terms) {
-    const kki_wide *w = &s->wide;
-    const kki_sparse_problem wide = kki_wide_problem(s, I);
+    const kki_sparse_rows *w = &I->scratch->sparse;
+    const kki_sparse_problem wide = kki_sparse_rows_problem(s, I);
     w->solver.kernels->sizes(&wide, size, first, end, bound, terms);
     for (int body = 0; body < I->ntree; body++) {
         for (int k = w->first[body] + 1; k < w->first[body + 1] && k > first && k < end; k++) {
@@ -54,11 +54,10 @@ static void add_wide_bounds(const kk_simulator *s, const kki_island *I, const do
     }
 }
 
-static void add_bounds(const kk_simulator *s, const kki_island *I, const double *size, int first, int end,
-                       double *bound, double *terms) {
+static void add_bounds(const kki_island *I, const double *size, int first, int end, double *bound, double *terms) {
     for (int k = first; k < end; k++) {
-        const double *Y = s->Y + (size_t)k * (size_t)I->stride;
-        const int from = 4 * s->span[2 * k], to = 4 * s->span[2 * k + 1];
+        const double *Y = I->scratch->Y + (size_t)k * (size_t)I->stride;
+        const int from = 4 * I->scratch->span[2 * k], to = 4 * I->scratch->span[2 * k + 1];
         double sum[4] = {0, 0, 0, 0};
         for (int r = from; r < to; r += 4) {
             for (int j = 0; j < 4; j++) {
@@ -77,10 +76,10 @@ static void find_bounds(const kk_simulator *s, const kki_island *I, const double
         bound[k] = __builtin_fabs(y_free[k]);
         terms[k] = 1;
     }
-    if (I->is_wide) {
+    if (I->is_sparse) {
         add_wide_bounds(s, I, size, first, end, bound, terms);
     } else {
-        add_bounds(s, I, size, first, end, bound, terms);
+        add_bounds(I, size, first, end, bound, terms);
     }
     for (int k = first; k < end; k++) {
         bound[k] *= ROUNDING * terms[k];
@@ -96,7 +95,7 @@ static int is_rounding(const double *y, const double *bound, int first, int end)
 }
 
 /// Coordinates of the tree, or the one of a few, that moves fastest.
-static void find_fastest(const kk_simulator *s, const kki_island *I, const double *y_end, int *first, int *end) {
+static void find_fastest(const kki_island *I, const double *y_end, int *first, int *end) {
     const double most = kki_largest(I->nv, y_end);
     int fastest = 0;
     while (fastest + 1 < I->nv && __builtin_fabs(y_end[fastest]) < most) {
@@ -104,20 +103,20 @@ static void find_fastest(const kk_simulator *s, const kki_island *I, const doubl
     }
     *first = fastest;
     *end = fastest + 1;
-    for (int body = 0; I->is_wide && body < I->ntree; body++) {
-        if (s->wide.first[body] <= fastest && fastest < s->wide.first[body + 1]) {
-            *first = s->wide.first[body];
-            *end = s->wide.first[body + 1];
+    for (int body = 0; I->is_sparse && body < I->ntree; body++) {
+        if (I->scratch->sparse.first[body] <= fastest && fastest < I->scratch->sparse.first[body + 1]) {
+            *first = I->scratch->sparse.first[body];
+            *end = I->scratch->sparse.first[body + 1];
         }
     }
 }
 
 /// Whether all of y_end is rounding. What moves fastest is asked first: mostly that is enough to say no.
 static int is_rest(const kk_simulator *s, const kki_island *I, const double *y_free, const double *y_end) {
-    double *size = s->lambda2 + I->first_row, *bound = s->local[3], *terms = s->local[4];
+    double *size = s->solution.lambda2 + I->first_row, *bound = I->scratch->change, *terms = I->scratch->sum;
     int first, end;
     sizes_of(s, I, size);
-    find_fastest(s, I, y_end, &first, &end);
+    find_fastest(I, y_end, &first, &end);
     find_bounds(s, I, size, y_free, first, end, bound, terms);
     if (!is_rounding(y_end, bound, first, end)) {
         return 0;
@@ -130,14 +129,14 @@ static int is_rest(const kk_simulator *s, const kki_island *I, const double *y_f
 
 /// Rows that are held well inside their bounds, as 1 and 0. @param held [stride] result
 static void find_held(const kk_simulator *s, const kki_island *I, double *held) {
-    const kki_block *blocks = s->block + I->first_block;
-    const double least = WEAK * kki_largest(I->nrow, s->lambda + I->first_row), inside = 1 - WEAK;
+    const kki_block *blocks = s->solution.block + I->first_block;
+    const double least = WEAK * kki_largest(I->nrow, s->solution.lambda + I->first_row), inside = 1 - WEAK;
     memset(held, 0, (size_t)I->stride * sizeof *held);
     for (int b = 0; b < I->nblock; b++) {
         const kki_block *block = &blocks[b];
-        const double *l = s->lambda + I->first_row + block->row;
+        const double *l = s->solution.lambda + I->first_row + block->row;
         const int rides = block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
-        const double normal = rides ? s->lambda[I->first_row + blocks[block->contact].row] : l[0];
+        const double normal = rides ? s->solution.lambda[I->first_row + blocks[block->contact].row] : l[0];
         const double most = inside * block->friction * normal;
         int is_held = block->law == KKI_LAW_EQUALITY;
         switch (block->law) {
@@ -156,8 +155,8 @@ static void find_held(const kk_simulator *s, const kki_island *I, double *held) 
 
 /// The smallest Δλ with Y Δλ = −y_end, by conjugate gradients (Craig's method): few enough rows that a factor would not be worth its code.
 static void refine_by_gradients(kk_simulator *s, const kki_island *I, const double *held, const double *y_end) {
-    double *r = s->local[3], *p = s->local[4], *q = s->local[5];
-    double *w = s->lambda2 + I->first_row, *lambda = s->lambda + I->first_row;
+    double *r = I->scratch->change, *p = I->scratch->sum, *q = I->scratch->product;
+    double *w = s->solution.lambda2 + I->first_row, *lambda = s->solution.lambda + I->first_row;
     for (int k = 0; k < I->nv; k++) {
         r[k] = p[k] = -y_end[k];
     }
@@ -189,26 +188,26 @@ static void refine_by_gradients(kk_simulator *s, const kki_island *I, const doub
 }
 
 static void prove(kk_simulator *s, const kki_island *I, kki_certificate *proof) {
-    double *lambda = s->lambda + I->first_row, *u = s->u + I->first_row;
-    if (I->is_wide) {
-        const kki_sparse_problem wide = kki_wide_problem(s, I);
-        s->wide.solver.kernels->certify(&wide, lambda, s->local[5], u, proof);
+    double *lambda = s->solution.lambda + I->first_row, *u = s->solution.u + I->first_row;
+    if (I->is_sparse) {
+        const kki_sparse_problem wide = kki_sparse_rows_problem(s, I);
+        I->scratch->sparse.solver.kernels->certify(&wide, lambda, I->scratch->product, u, proof);
     } else {
         const kki_problem problem = kki_island_problem(s, I, 0);
-        s->solver.kernels->certify(&problem, lambda, u, proof);
+        I->scratch->solver.kernels->certify(&problem, lambda, u, proof);
     }
 }
 
 static void find_end(kk_simulator *s, const kki_island *I, const double *y_free, double *y_end) {
     memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
-    kki_rows_add(s, I, s->lambda + I->first_row, y_end);
+    kki_rows_add(s, I, s->solution.lambda + I->first_row, y_end);
 }
 
 /// One refinement. @param held  what find_held says; a factor has been made of it where the island is wide
 static void refine_once(kk_simulator *s, const kki_island *I, const double *held, const double *y_free, double *y_end) {
-    if (I->is_wide) {
-        const kki_sparse_problem wide = kki_wide_problem(s, I);
-        kki_sparse_refine(&wide, &s->wide.solver, held, y_end, s->lambda + I->first_row);
+    if (I->is_sparse) {
+        const kki_sparse_problem wide = kki_sparse_rows_problem(s, I);
+        kki_sparse_refine(&wide, &I->scratch->sparse.solver, held, y_end, s->solution.lambda + I->first_row);
     } else {
         refine_by_gradients(s, I, held, y_end);
     }
@@ -218,14 +217,15 @@ static void refine_once(kk_simulator *s, const kki_island *I, const double *held
 /// Refines λ until what it leaves is rounding; then u and the proof are those of it, too. Otherwise all stays as it was.
 static int refine(const kk_model *m, kk_simulator *s, const kki_island *I, const double *y_free, double *y_end) {
     enum { ROUNDS = 3 };
-    double *lambda = s->lambda + I->first_row, *before = s->total + I->first_row, *held = s->u2 + I->first_row;
+    double *lambda = s->solution.lambda + I->first_row, *before = s->solution.total + I->first_row,
+           *held = s->solution.u2 + I->first_row;
     const size_t bytes = (size_t)I->stride * sizeof *lambda;
     const kki_solver_stats none = {.solved = true};
     find_held(s, I, held);
-    if (I->is_wide) {
-        const kki_sparse_problem wide = kki_wide_problem(s, I);
-        s->report.factorisations++;
-        if (!kki_sparse_refine_begin(&wide, &s->wide.solver, held)) {
+    if (I->is_sparse) {
+        const kki_sparse_problem wide = kki_sparse_rows_problem(s, I);
+        I->report->factorisations++;
+        if (!kki_sparse_refine_begin(&wide, &I->scratch->sparse.solver, held)) {
             return 0;
         }
     }
@@ -257,9 +257,10 @@ static int refine(const kk_model *m, kk_simulator *s, const kki_island *I, const
 
 /// What has several answers, bounces, gives way or is drawn is left alone.
 static int can_rest(const kk_simulator *s, const kki_island *I) {
-    int can = !I->is_narrow && !I->is_soft && !I->bounces && !I->has_motor && !I->swings && s->options.budget == 0;
+    int can = !I->has_wrench_basis && !I->is_soft && !I->has_restitution && !I->has_motor && !I->has_pivots &&
+              s->options.budget == 0;
     for (int b = 0; b < I->nblock && can; b++) {
-        can = s->block[I->first_block + b].adhesion == 0;
+        can = s->solution.block[I->first_block + b].adhesion == 0;
     }
     return can;
 }
@@ -277,7 +278,7 @@ static int moves(int n, const double *y, double least) {
 /// each other poses another problem in the next step. @param y  at the step's start
 static int may_refine(const kk_simulator *s, const kki_island *I, int is_near, const double *y) {
     const size_t bytes = (size_t)I->nrow * sizeof *y;
-    const int is_solved = memcmp(s->kept + I->first_row, s->lambda + I->first_row, bytes) != 0;
+    const int is_solved = memcmp(s->solution.kept + I->first_row, s->solution.lambda + I->first_row, bytes) != 0;
     return (is_solved || kki_is_zero(y, I->nv)) && (is_near || !kki_island_overlaps(s, I));
 }
 
@@ -287,7 +288,7 @@ int kki_island_rests(const kk_model *m, kk_simulator *s, const kki_island *I, in
     if (moves(I->nv, y_end, NEARLY_NONE * all) || !can_rest(s, I)) {
         return 0;
     }
-    kki_rows_spans(s, I);
+    kki_rows_spans(I);
     const double motion = kki_largest(I->nv, y_end);
     const int rests = (motion <= TRACE * all && is_rest(s, I, y_free, y_end)) ||
                       (may_refine(s, I, is_near, y) && refine(m, s, I, y_free, y_end));

@@ -68,16 +68,24 @@ static kk_status renew_paper(kk_simulator *s, kk_simulator *old, kk_error *error
 
 /// Solvers go on with the kernels that they had.
 static void keep_kernels(kk_simulator *s, const kk_simulator *old) {
-    s->solver.kernels = old->solver.kernels;
-    s->wide.solver.kernels = old->wide.solver.kernels;
+    kki_island_scratch *to = s->workers.scratch;
+    const kki_island_scratch *from = old->workers.scratch;
+    to->solver.kernels = from->solver.kernels;
+    to->sparse.solver.kernels = from->sparse.solver.kernels;
+}
+
+/// @param keeps  whether the dense solver belongs to another one
+static void release(kk_simulator *s, int keeps) {
+    if (keeps && s->room_block) {
+        s->workers.scratch->solver = (kki_solver_work){0};
+    }
+    kki_simulator_release_room(s);
 }
 
 /// @param next  a copy of the simulator, with its room    @param keeps  whether the dense solver is large enough, and handed on
 static kk_status make(const kk_simulator *s, int keeps, kk_simulator *next) {
     next->room_block = NULL;
-    next->solver = keeps ? s->solver : (kki_solver_work){0};
-    next->wide.solver = (kki_sparse_work){.memory = NULL};
-    kk_status status = kki_simulator_make_room(s->model, next);
+    kk_status status = kki_simulator_make_room(s->model, next, keeps ? &s->workers.scratch->solver : NULL);
     if (status == KK_OK && next->room.near > s->room.near) {
         next->near.list_block = NULL;
         next->near.broad = NULL;
@@ -87,18 +95,17 @@ static kk_status make(const kk_simulator *s, int keeps, kk_simulator *next) {
         }
     }
     if (status != KK_OK) {
-        next->solver = keeps ? (kki_solver_work){0} : next->solver;
-        kki_simulator_release_room(next);
+        release(next, keeps);
     }
     return status;
 }
 
 /// The results of the last step are gone with the memory that they stood in; their sums stay.
 static void forget_results(kk_simulator *s) {
-    s->ncontact = s->ntouching = s->nconstraint = s->nparts = s->nisland = 0;
-    s->loose.npoint = 0;
-    s->still.is_known = 0;
-    s->has_view = 0;
+    s->contacts.count = s->contacts.ntouching = s->constraints.count = s->constraints.nparts = s->islands.count = 0;
+    s->free_bodies.npoint = 0;
+    s->cached.is_known = 0;
+    s->readout.has_view = 0;
 }
 
 static kk_status grow_simulator(kk_simulator *s, const kki_room *room, kk_error *error) {
@@ -118,27 +125,26 @@ static kk_status grow_simulator(kk_simulator *s, const kki_room *room, kk_error 
         if (has_new_list) {
             kki_near_release_room(&next.near);
         }
-        next.solver = keeps ? (kki_solver_work){0} : next.solver;
-        kki_simulator_release_room(&next);
+        release(&next, keeps);
         *s = old;
         return status;
     }
-    old.solver = keeps ? (kki_solver_work){0} : old.solver;
     if (has_new_list) {
         kki_near_release_room(&old.near);
-        memset(s->placed, 0, (size_t)s->model->nshape * sizeof *s->placed); // the new broad phase knows nobody's place
+        memset(s->shapes.placed, 0,
+               (size_t)s->model->nshape * sizeof *s->shapes.placed); // the new broad phase knows nobody's place
     }
-    kki_simulator_release_room(&old);
+    release(&old, keeps);
     forget_results(s);
     return KK_OK;
 }
 
 kk_status kki_room_for_single(kk_simulator *s, int32_t single, kk_error *error) {
-    const int32_t before = s->most_single;
-    s->most_single = single;
+    const int32_t before = s->variation.most_single;
+    s->variation.most_single = single;
     const kki_room room = s->room;
     const kk_status status = grow_simulator(s, &room, error);
-    s->most_single = status ? before : single;
+    s->variation.most_single = status ? before : single;
     return status;
 }
 
@@ -204,21 +210,21 @@ static kki_room room_for(const kk_simulator *s, int contacts, int near) {
     kk_simulator all = *s;
     all.room.contacts = all.room.held = contacts;
     kki_simulator_count_room(m, &all);
-    const int most = s->wide.width > 0 ? KKI_WIDE_ALWAYS : KKI_MOST_DENSE_ROWS;
+    const int most = s->islands.padded_width > 0 ? KKI_SPARSE_ALWAYS : KKI_MOST_DENSE_ROWS;
     kki_room room = {.near = m->has_pairs ? 0 : near,
                      .contacts = contacts,
                      .manifolds = has_meshes(m) ? contacts : 0,
                      .held = contacts,
-                     .dense_rows = all.max_rows < most ? all.max_rows : most};
-    if (s->wide.width > 0) {
-        const int64_t bodies = 2 * (int64_t)all.max_constraints, width = bodies * s->wide.widest;
+                     .dense_rows = all.solution.max_rows < most ? all.solution.max_rows : most};
+    if (s->islands.padded_width > 0) {
+        const int64_t bodies = 2 * (int64_t)all.constraints.max, width = bodies * s->islands.widest_tree;
         room.swarm_bundles = (int)kki_swarm_bundles(contacts);
         room.swarm_blocks = (int)kki_swarm_blocks(contacts);
-        room.wide_bodies = bodies < m->ntree ? (int)bodies : m->ntree;
-        room.wide_ties = all.max_constraints;
-        room.wide_rows = all.max_rows;
-        room.wide_blocks = all.max_blocks;
-        room.wide_coordinates = width < s->wide.width ? (int)width : s->wide.width;
+        room.sparse_bodies = bodies < m->ntree ? (int)bodies : m->ntree;
+        room.sparse_ties = all.constraints.max;
+        room.sparse_rows = all.solution.max_rows;
+        room.sparse_blocks = all.solution.max_blocks;
+        room.sparse_coordinates = width < s->islands.padded_width ? (int)width : s->islands.padded_width;
     }
     return room;
 }

@@ -8,42 +8,41 @@
 
 /// r = Yᵀ y, [stride].
 void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r) {
-    if (I->is_wide) {
-        kki_wide_velocity(s, I, y, r);
+    if (I->is_sparse) {
+        kki_sparse_rows_velocity(s, I, y, r);
         return;
     }
-    s->solver.kernels->project(I->nv, I->stride, s->span, s->Y, y, r);
+    I->scratch->solver.kernels->project(I->nv, I->stride, I->scratch->span, I->scratch->Y, y, r);
 }
 
 /// y += Y λ; λ's padding is zero.
 void kki_rows_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y) {
-    if (I->is_wide) {
-        kki_wide_add(s, I, lambda, y);
+    if (I->is_sparse) {
+        kki_sparse_rows_add(s, I, lambda, y);
         return;
     }
-    s->solver.kernels->spread(I->nv, I->stride, s->span, s->Y, lambda, y);
+    I->scratch->solver.kernels->spread(I->nv, I->stride, I->scratch->span, I->scratch->Y, lambda, y);
 }
 
-void kki_rows_add_contact(const kk_simulator *s, const kki_island *I, int i, int row, const double l[3], double *y) {
-    if (I->is_wide) {
-        kki_wide_add_contact(s, i, l, y);
+void kki_rows_add_contact(const kki_island *I, int i, int row, const double l[3], double *y) {
+    if (I->is_sparse) {
+        kki_sparse_rows_add_contact(I, i, l, y);
         return;
     }
     for (int k = 0; k < I->nv; k++) {
-        const double *Y = s->Y + (size_t)k * (size_t)I->stride + row;
+        const double *Y = I->scratch->Y + (size_t)k * (size_t)I->stride + row;
         y[k] += (Y[0] * l[0] + Y[1] * l[1]) + Y[2] * l[2];
     }
 }
 
-void kki_rows_velocity_contact(const kk_simulator *s, const kki_island *I, int i, int row, const double *y,
-                               double u[3]) {
+void kki_rows_velocity_contact(const kki_island *I, int i, int row, const double *y, double u[3]) {
     u[0] = u[1] = u[2] = 0;
-    if (I->is_wide) {
-        kki_wide_velocity_contact(s, i, y, u);
+    if (I->is_sparse) {
+        kki_sparse_rows_velocity_contact(I, i, y, u);
         return;
     }
     for (int k = 0; k < I->nv; k++) {
-        const double *Y = s->Y + (size_t)k * (size_t)I->stride + row;
+        const double *Y = I->scratch->Y + (size_t)k * (size_t)I->stride + row;
         u[0] += Y[0] * y[k];
         u[1] += Y[1] * y[k];
         u[2] += Y[2] * y[k];
@@ -63,21 +62,21 @@ static void widen(int32_t *span, int first, int end) {
 /// Where a degree of freedom stands in its island.
 static int local_dof(const kk_model *m, const kk_simulator *s, int dof) {
     const int tree = m->node_tree[m->dof_node[dof]];
-    return dof + s->tree_local[tree] - m->tree_first_dof[tree];
+    return dof + s->islands.tree_local[tree] - m->tree_first_dof[tree];
 }
 
-static void widen_at(const kk_model *m, const kk_simulator *s, int dof, int first, int end) {
+static void widen_at(const kk_model *m, const kk_simulator *s, const kki_island *I, int dof, int first, int end) {
     if (dof >= 0) {
-        widen(s->span + 2 * local_dof(m, s, dof), first, end);
+        widen(I->scratch->span + 2 * local_dof(m, s, dof), first, end);
     }
 }
 
 /// What a row pushes on, all feel from there to the root. Degrees of freedom are numbered depth first, so most follow their parent, which need not wait for
 /// what its child has stored. An empty span ends where it begins.
-static void widen_towards_root(const kk_model *m, const kk_simulator *s, int tree) {
+static void widen_towards_root(const kk_model *m, const kk_simulator *s, const kki_island *I, int tree) {
     const int first = m->tree_first_dof[tree], none = INT32_MAX;
     const int32_t *const above = m->dof_parent;
-    int32_t *const span = s->span + 2 * (s->tree_local[tree] - first);
+    int32_t *const span = I->scratch->span + 2 * (s->islands.tree_local[tree] - first);
     int32_t own[2] = {none, 0};
     for (int d = m->tree_first_dof[tree + 1] - 1; d >= first; d--) {
         widen(own, span[2 * d], span[2 * d + 1]);
@@ -96,11 +95,11 @@ static void widen_towards_root(const kk_model *m, const kk_simulator *s, int tre
 
 /// Constraints from the i-th on between the same bodies, as points of a face are, which follow one another. Gives the next one, and the vectors of their rows.
 static int end_of_run(const kk_simulator *s, const kki_island *I, int i, int32_t vectors[2]) {
-    const int32_t *const order = s->order + I->first_constraint;
-    const kki_constraint *c = &s->constraint[order[i]], *last = c;
+    const int32_t *const order = s->constraints.order + I->first_constraint;
+    const kki_constraint *c = &s->constraints.list[order[i]], *last = c;
     int next = i + 1;
     for (; next < I->nconstraint; next++) {
-        const kki_constraint *d = &s->constraint[order[next]];
+        const kki_constraint *d = &s->constraints.list[order[next]];
         if (d->dof[0] != c->dof[0] || d->dof[1] != c->dof[1] || d->kind != KKI_ON_CONTACT) {
             break;
         }
@@ -113,18 +112,20 @@ static int end_of_run(const kk_simulator *s, const kki_island *I, int i, int32_t
 
 /// Whether a row may go over joints of several branches, of which the constraint's own degrees of freedom tell no more than the trees: tendons.
 static int is_spread(const kki_constraint *c) {
-    return c->kind == KKI_ON_TENDON || c->kind == KKI_ON_RUBBING || c->kind == KKI_ON_HELD || c->kind == KKI_ON_HAUL;
+    return c->kind == KKI_ON_TENDON_LIMIT || c->kind == KKI_ON_TENDON_FRICTION || c->kind == KKI_ON_TENDON_EQUALITY ||
+           c->kind == KKI_ON_TENDON_DRIVE;
 }
 
 /// A degree of freedom of the island and all between it and the root, a bit each.
 static uint64_t branch_of(const kk_model *m, const kk_simulator *s, int dof) {
-    return dof < 0 ? 0 : s->branch[dof] << s->tree_local[m->node_tree[m->dof_node[dof]]];
+    return dof < 0 ? 0 : s->constraints.branch[dof] << s->islands.tree_local[m->node_tree[m->dof_node[dof]]];
 }
 
 /// From the first vector that a degree of freedom is touched in to the last.
-static void span_touched(const kk_simulator *s, int nv, int vectors) {
-    int32_t *const span = s->span;
-    const uint64_t *const touch = s->touch;
+static void span_touched(const kki_island *I, int vectors) {
+    const int nv = I->nv;
+    int32_t *const span = I->scratch->span;
+    const uint64_t *const touch = I->scratch->touch;
     uint64_t seen = 0;
     for (int k = 0; k < 2 * nv; k++) {
         span[k] = 0;
@@ -144,17 +145,17 @@ static void span_touched(const kk_simulator *s, int nv, int vectors) {
 /// Which degrees of freedom feel the rows of each vector, where a number has bits for all. Of short rows spans wait until somebody asks for them.
 static void find_touched(const kk_model *m, kk_simulator *s, const kki_island *I) {
     const int vectors = I->stride / 4;
-    uint64_t *const touch = s->touch;
+    uint64_t *const touch = I->scratch->touch;
     for (int c = 0; c < vectors; c++) {
         touch[c] = 0;
     }
     for (int i = 0, next; i < I->nconstraint; i = next) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         uint64_t all = branch_of(m, s, c->dof[0]) | branch_of(m, s, c->dof[1]);
         int32_t run[2];
         next = end_of_run(s, I, i, run);
         for (int p = 0; is_spread(c) && p < c->nparts; p++) {
-            const kki_row_part *part = &s->part[c->first_part + p];
+            const kki_row_part *part = &s->constraints.part[c->first_part + p];
             all |= branch_of(m, s, kki_last_dof(m, part->i)) | branch_of(m, s, kki_last_dof(m, part->j));
         }
         for (int v = run[0]; v < run[1]; v++) {
@@ -162,22 +163,22 @@ static void find_touched(const kk_model *m, kk_simulator *s, const kki_island *I
         }
     }
     if (vectors > KKI_SHORT) {
-        span_touched(s, I->nv, vectors);
+        span_touched(I, vectors);
     }
 }
 
-void kki_rows_spans(const kk_simulator *s, const kki_island *I) {
-    if (s->touches && I->stride / 4 <= KKI_SHORT) {
-        span_touched(s, I->nv, I->stride / 4);
+void kki_rows_spans(const kki_island *I) {
+    if (I->scratch->touches && I->stride / 4 <= KKI_SHORT) {
+        span_touched(I, I->stride / 4);
     }
 }
 
 /// Vectors of four between a degree of freedom's first and last constraint. Where all of them are few, looking takes longer than multiplying by zeros.
 static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    const int vectors = I->stride / 4, all = I->closes && I->nv * vectors <= FEW_VECTORS, nv = I->nv;
-    int32_t *const span = s->span;
-    s->touches = !all && nv <= KKI_GRAM_DOFS && I->stride <= KKI_GRAM_ROWS;
-    if (s->touches) {
+    const int vectors = I->stride / 4, all = I->has_loops && I->nv * vectors <= FEW_VECTORS, nv = I->nv;
+    int32_t *const span = I->scratch->span;
+    I->scratch->touches = !all && nv <= KKI_GRAM_DOFS && I->stride <= KKI_GRAM_ROWS;
+    if (I->scratch->touches) {
         find_touched(m, s, I);
         return;
     }
@@ -186,18 +187,18 @@ static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) 
         span[2 * k + 1] = all ? vectors : 0;
     }
     for (int i = 0, next; i < I->nconstraint && !all; i = next) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         int32_t run[2];
         next = end_of_run(s, I, i, run);
-        widen_at(m, s, c->dof[0], run[0], run[1]);
-        widen_at(m, s, c->dof[1], run[0], run[1]);
+        widen_at(m, s, I, c->dof[0], run[0], run[1]);
+        widen_at(m, s, I, c->dof[1], run[0], run[1]);
         for (int p = 0; is_spread(c) && p < c->nparts; p++) {
-            widen_at(m, s, kki_last_dof(m, s->part[c->first_part + p].i), run[0], run[1]);
-            widen_at(m, s, kki_last_dof(m, s->part[c->first_part + p].j), run[0], run[1]);
+            widen_at(m, s, I, kki_last_dof(m, s->constraints.part[c->first_part + p].i), run[0], run[1]);
+            widen_at(m, s, I, kki_last_dof(m, s->constraints.part[c->first_part + p].j), run[0], run[1]);
         }
     }
     for (int t = 0; t < I->ntree && !all; t++) {
-        widen_towards_root(m, s, s->tree_order[I->first_tree + t]);
+        widen_towards_root(m, s, I, s->islands.tree_order[I->first_tree + t]);
     }
 }
 
@@ -212,10 +213,10 @@ typedef struct climb {
 } climb;
 
 /// Those of a tree that follow one another at once. Lanes are those of `row` and what follows from now on.
-static void flush(const kk_model *m, kk_simulator *s, climb *c, int row, int stride) {
-    double *const Y = s->Y + c->first;
+static void flush(const kk_model *m, kk_simulator *s, const kki_island *I, climb *c, int row, int stride) {
+    double *const Y = I->scratch->Y + c->first;
     for (int first = 0, end; first < c->count; first = end) {
-        const int tree = m->node_tree[c->node[first]], base = m->tree_first_dof[tree] - s->tree_local[tree];
+        const int tree = m->node_tree[c->node[first]], base = m->tree_first_dof[tree] - s->islands.tree_local[tree];
         end = first + 1;
         while (end < c->count && m->node_tree[c->node[end]] == tree) {
             end++;
@@ -227,8 +228,8 @@ static void flush(const kk_model *m, kk_simulator *s, climb *c, int row, int str
     c->first = row + LANES <= stride ? row : stride - LANES;
 }
 
-void kki_rows_climb(const kk_model *m, kk_simulator *s, const int32_t node[2], double w[2][6][4], int column,
-                    int stride) {
+void kki_rows_climb(const kk_model *m, kk_simulator *s, const kki_island *I, const int32_t node[2], double w[2][6][4],
+                    int column, int stride) {
     climb c;
     c.count = 0;
     c.first = column;
@@ -238,7 +239,7 @@ void kki_rows_climb(const kk_model *m, kk_simulator *s, const int32_t node[2], d
             memcpy(c.w[c.count++], w[side], sizeof c.w[0]);
         }
     }
-    flush(m, s, &c, 0, stride);
+    flush(m, s, I, &c, 0, stride);
 }
 
 /// The node's place in the list; behind its end where it is not in it.
@@ -267,7 +268,8 @@ static void add_wrenches(const kk_simulator *s, climb *c, int node, const double
 }
 
 /// A force along the joint between two nodes: the joint takes all of it but what its pivot hands on to the parent. @param row  in the island
-static void add_joint(const kk_model *m, kk_simulator *s, climb *c, const kki_row_part *p, int row, int stride) {
+static void add_joint(const kk_model *m, kk_simulator *s, const kki_island *I, climb *c, const kki_row_part *p, int row,
+                      int stride) {
     const kki_pivot *k = kki_pivot_of(s->data, p->dof);
     const int local = local_dof(m, s, p->dof);
     const double *S[2] = {k->Sa, k->Sl}, *U[2] = {k->Ua, k->Ul};
@@ -278,7 +280,7 @@ static void add_joint(const kk_model *m, kk_simulator *s, climb *c, const kki_ro
     for (int x = 0; x < 6; x++) {
         w[x] = -along * U[x / 3][x % 3];
     }
-    s->Y[(size_t)local * (size_t)stride + (size_t)row] += along * k->e;
+    I->scratch->Y[(size_t)local * (size_t)stride + (size_t)row] += along * k->e;
     if (p->j > 0) {
         add_wrenches(s, c, p->j, w, 1, row - c->first);
     }
@@ -300,18 +302,19 @@ static int begins_anew(const climb *c, const kki_constraint *k, const kki_row_pa
            ((p->i > 0 && p->dof < 0 && place_of(c, p->i) == c->count) || (p->j > 0 && place_of(c, p->j) == c->count));
 }
 
-static void add_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *k, int row, climb *c, int stride) {
-    const kki_row_part *part = &s->part[k->first_part];
+static void add_constraint(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_constraint *k, int row,
+                           climb *c, int stride) {
+    const kki_row_part *part = &s->constraints.part[k->first_part];
     if (begins_anew(c, k, part, row)) {
-        flush(m, s, c, row, stride);
+        flush(m, s, I, c, row, stride);
     }
     for (int p = 0, run; p < k->nparts; p += run) {
         const int at = row + part[p].row;
         if (at >= c->first + LANES || c->count + 2 > MOST_NODES) {
-            flush(m, s, c, at, stride);
+            flush(m, s, I, c, at, stride);
         }
         if (part[p].dof >= 0) {
-            add_joint(m, s, c, &part[p], at, stride);
+            add_joint(m, s, I, c, &part[p], at, stride);
             run = 1;
             continue;
         }
@@ -336,48 +339,49 @@ static void clear(double *Y, size_t count) {
 static void build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     climb c;
     c.count = c.first = 0;
-    s->touches = 0;
-    if (I->is_wide) {
-        kki_wide_build(m, s, I);
+    I->scratch->touches = 0;
+    if (I->is_sparse) {
+        kki_sparse_rows_build(m, s, I);
         return;
     }
-    if (I->is_narrow) {
-        kki_narrow_build(m, s, I);
+    if (I->has_wrench_basis) {
+        kki_wrench_basis_build(m, s, I);
         return;
     }
     find_spans(m, s, I);
-    clear(s->Y, (size_t)I->nv * (size_t)I->stride);
+    clear(I->scratch->Y, (size_t)I->nv * (size_t)I->stride);
     for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *k = &s->constraint[s->order[I->first_constraint + i]];
-        add_constraint(m, s, k, k->row - I->first_row, &c, I->stride);
+        const kki_constraint *k = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
+        add_constraint(m, s, I, k, k->row - I->first_row, &c, I->stride);
     }
-    flush(m, s, &c, 0, I->stride);
+    flush(m, s, I, &c, 0, I->stride);
 }
 
 void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    s->Y = s->rows.Y;
-    s->rows.is_lost = 1;
+    I->scratch->Y = I->scratch->rows.Y;
+    I->scratch->rows.is_lost = 1;
     build(m, s, I);
 }
 
 void kki_rows_build_kept(const kk_model *m, kk_simulator *s, kki_island *I) {
     const size_t own = (size_t)I->nv * (size_t)I->stride;
-    const size_t size = own + (I->closes && I->nrow <= KKI_FEW_ROWS ? (size_t)(I->stride * I->stride) : 0);
-    const int fits = !I->is_wide && !I->is_narrow && !kki_crew_workers(s) && s->rows.used + size <= s->Y_room;
-    s->Y = s->rows.Y + (fits ? s->rows.used : 0);
-    s->rows.used += fits ? size : 0;
-    s->rows.is_lost |= !fits;
-    I->Y = s->Y;
-    I->factor = fits && size > own ? s->Y + own : s->A;
+    const size_t size = own + (I->has_loops && I->nrow <= KKI_FEW_ROWS ? (size_t)(I->stride * I->stride) : 0);
+    const int fits = !I->is_sparse && !I->has_wrench_basis && !kki_workers_of(s) &&
+                     I->scratch->rows.used + size <= I->scratch->Y_room;
+    I->scratch->Y = I->scratch->rows.Y + (fits ? I->scratch->rows.used : 0);
+    I->scratch->rows.used += fits ? size : 0;
+    I->scratch->rows.is_lost |= !fits;
+    I->Y = I->scratch->Y;
+    I->factor = fits && size > own ? I->scratch->Y + own : I->scratch->A;
     build(m, s, I);
 }
 
 void kki_rows_recall(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    if (s->rows.is_lost) {
+    if (I->scratch->rows.is_lost) {
         kki_rows_build(m, s, I);
         return;
     }
-    s->Y = I->Y;
+    I->scratch->Y = I->Y;
     find_spans(m, s, I);
 }
 
@@ -397,11 +401,11 @@ static int all_of_trees(const kk_model *m, const int32_t dof[2], int32_t *list) 
 }
 
 /// Degrees of freedom, numbered in the island, that feel a constraint.
-static int support_of(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
-    const int count =
-        is_spread(c) ? all_of_trees(m, c->dof, s->support) : kki_union_of_branches(m, c->dof[0], c->dof[1], s->support);
+static int support_of(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_constraint *c) {
+    const int count = is_spread(c) ? all_of_trees(m, c->dof, I->scratch->support)
+                                   : kki_union_of_branches(m, c->dof[0], c->dof[1], I->scratch->support);
     for (int i = 0; i < count; i++) {
-        s->support[i] = local_dof(m, s, s->support[i]);
+        I->scratch->support[i] = local_dof(m, s, I->scratch->support[i]);
     }
     return count;
 }
@@ -414,33 +418,34 @@ void kki_rows_matrix(const kk_model *m, kk_simulator *s, kki_island *I) {
     }
     I->has_matrix = 1;
     if (I->nv <= KKI_GRAM_DOFS && I->stride <= KKI_GRAM_ROWS) {
-        s->solver.kernels->gram(I->nv, I->nrow, I->stride, s->span, s->touches ? s->touch : NULL, s->Y, s->G);
+        I->scratch->solver.kernels->gram(I->nv, I->nrow, I->stride, I->scratch->span,
+                                         I->scratch->touches ? I->scratch->touch : NULL, I->scratch->Y, I->scratch->G);
         return;
     }
     for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        const int count = support_of(m, s, c);
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
+        const int count = support_of(m, s, I, c);
         for (int r = c->row - I->first_row; r < c->row - I->first_row + c->nrow; r++) {
             const size_t skip = (size_t)(r & ~3);
-            s->data->kernels->delassus_row(s->Y + r, s->Y + skip, stride, s->support, count, (stride - skip) / 4,
-                                           s->G + (size_t)r * stride + skip);
+            s->data->kernels->delassus_row(I->scratch->Y + r, I->scratch->Y + skip, stride, I->scratch->support, count,
+                                           (stride - skip) / 4, I->scratch->G + (size_t)r * stride + skip);
         }
     }
     for (size_t r = 0; r < (size_t)I->nrow; r++) {
         for (size_t c = 0; c < r; c++) {
-            s->G[r * stride + c] = s->G[c * stride + r];
+            I->scratch->G[r * stride + c] = I->scratch->G[c * stride + r];
         }
     }
 }
 
 void kki_rows_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own) {
-    if (I->is_wide) {
-        kki_wide_own(s, I, row, rows, own);
+    if (I->is_sparse) {
+        kki_sparse_rows_own(s, I, row, rows, own);
         return;
     }
     double sum[6] = {0};
     for (size_t t = 0; t < (size_t)I->nv; t++) { // side by side: one sum would wait for itself
-        const double *y = s->Y + t * (size_t)I->stride + row;
+        const double *y = I->scratch->Y + t * (size_t)I->stride + row;
         const double a = y[0], b = rows > 1 ? y[1] : 0, c = rows > 1 ? y[2] : 0;
         sum[0] += a * a;
         sum[1] += a * b;
@@ -458,11 +463,11 @@ void kki_rows_own(const kk_simulator *s, const kki_island *I, int row, int rows,
 static void gather_trees(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
                          double *local) {
     for (int t = 0; t < I->ntree; t++) {
-        const int tree = s->tree_order[I->first_tree + t], first = m->tree_first_dof[tree];
-        const int count = m->tree_first_dof[tree + 1] - first, end = I->is_wide ? kki_round8(count) : count;
-        memcpy(local + s->tree_local[tree], from + first, (size_t)count * sizeof *local);
+        const int tree = s->islands.tree_order[I->first_tree + t], first = m->tree_first_dof[tree];
+        const int count = m->tree_first_dof[tree + 1] - first, end = I->is_sparse ? kki_round8(count) : count;
+        memcpy(local + s->islands.tree_local[tree], from + first, (size_t)count * sizeof *local);
         for (int k = count; k < end; k++) {
-            local[s->tree_local[tree] + k] = 0;
+            local[s->islands.tree_local[tree] + k] = 0;
         }
     }
 }
@@ -470,21 +475,22 @@ static void gather_trees(const kk_model *m, const kk_simulator *s, const kki_isl
 static void scatter_trees(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *local,
                           double *to) {
     for (int t = 0; t < I->ntree; t++) {
-        const int tree = s->tree_order[I->first_tree + t], first = m->tree_first_dof[tree];
-        memcpy(to + first, local + s->tree_local[tree], (size_t)(m->tree_first_dof[tree + 1] - first) * sizeof *local);
+        const int tree = s->islands.tree_order[I->first_tree + t], first = m->tree_first_dof[tree];
+        memcpy(to + first, local + s->islands.tree_local[tree],
+               (size_t)(m->tree_first_dof[tree + 1] - first) * sizeof *local);
     }
 }
 
 void kki_island_copy(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from, double *to) {
     for (int t = 0; t < I->ntree; t++) {
-        const int tree = s->tree_order[I->first_tree + t], first = m->tree_first_dof[tree];
+        const int tree = s->islands.tree_order[I->first_tree + t], first = m->tree_first_dof[tree];
         memcpy(to + first, from + first, (size_t)(m->tree_first_dof[tree + 1] - first) * sizeof *to);
     }
 }
 
 /// y of a narrow island's trees, padded.
 static void gather_padded(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
-                          double y[KKI_NARROW_DOFS]) {
+                          double y[KKI_WRENCH_DOFS]) {
     gather_trees(m, s, I, from, y);
     for (int k = I->full; k < ((I->full + 3) & ~3); k++) {
         y[k] = 0;
@@ -493,10 +499,10 @@ static void gather_padded(const kk_model *m, const kk_simulator *s, const kki_is
 
 void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
                        double *local) {
-    if (I->is_narrow) {
-        _Alignas(32) double y[KKI_NARROW_DOFS];
+    if (I->has_wrench_basis) {
+        _Alignas(32) double y[KKI_WRENCH_DOFS];
         gather_padded(m, s, I, from, y);
-        kki_narrow_project(s, I, y, local);
+        kki_wrench_basis_project(I, y, local);
         return;
     }
     gather_trees(m, s, I, from, local);
@@ -504,14 +510,14 @@ void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_islan
 
 void kki_island_scatter(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *local,
                         double *to) {
-    if (I->is_narrow) {
-        _Alignas(32) double y[KKI_NARROW_DOFS], z[KKI_NARROW_DOFS];
+    if (I->has_wrench_basis) {
+        _Alignas(32) double y[KKI_WRENCH_DOFS], z[KKI_WRENCH_DOFS];
         gather_padded(m, s, I, to, y);
-        kki_narrow_project(s, I, y, z);
+        kki_wrench_basis_project(I, y, z);
         for (int k = 0; k < I->nv; k++) { // what the island does not reach keeps its bits
             z[k] = local[k] - z[k];
         }
-        kki_narrow_spread(s, I, z, y);
+        kki_wrench_basis_spread(I, z, y);
         scatter_trees(m, s, I, y, to);
         return;
     }

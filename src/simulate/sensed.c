@@ -128,7 +128,7 @@ static int is_closed(const kki_contact *c) {
 }
 
 static int read_match(const kk_simulator *s, const kk_data *now, const kki_model_sensor *k, int index, match *out) {
-    const kki_contact *c = &s->contact[index];
+    const kki_contact *c = &s->contacts.list[index];
     const int way = is_closed(c) ? matches(s->model, k, c) : 0;
     if (way == 0) {
         return 0;
@@ -154,7 +154,7 @@ static match next_match(const kk_simulator *s, const kk_data *now, const kki_mod
                         int *count) {
     match best = {.index = -1};
     *count = 0;
-    for (int i = 0; i < s->ncontact; i++) {
+    for (int i = 0; i < s->contacts.count; i++) {
         match at;
         if (!read_match(s, now, k, i, &at)) {
             continue;
@@ -173,7 +173,7 @@ static match sum_of_matches(const kk_simulator *s, const kk_data *now, const kki
     match sum = {.index = -1, .normal = {1, 0, 0}}, at;
     double weight = 0;
     *count = 0;
-    for (int i = 0; i < s->ncontact; i++) {
+    for (int i = 0; i < s->contacts.count; i++) {
         if (read_match(s, now, k, i, &at)) {
             const double w = kk_vec3_norm(at.force);
             sum.index = 0;
@@ -183,7 +183,7 @@ static match sum_of_matches(const kk_simulator *s, const kk_data *now, const kki
         }
     }
     sum.position = weight > 0 ? kk_vec3_scale(sum.position, 1 / weight) : sum.position;
-    for (int i = 0; i<s->ncontact && * count> 0; i++) {
+    for (int i = 0; i<s->contacts.count && * count> 0; i++) {
         if (read_match(s, now, k, i, &at)) {
             const kk_vec3 arm = kk_vec3_sub(at.position, sum.position);
             sum.force = kk_vec3_add(sum.force, at.force);

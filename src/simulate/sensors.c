@@ -65,8 +65,8 @@ static void read_joint(const source *x, const kki_model_sensor *k, double *out) 
     switch (k->type) {
     case KK_SENSOR_JOINT_POSITION: out[0] = q[k->dof]; break;
     case KK_SENSOR_JOINT_VELOCITY: out[0] = v[k->dof]; break;
-    case KK_SENSOR_JOINT_FORCE: out[0] = x->s->force[KK_FORCE_ACTUATOR][dof]; break;
-    case KK_SENSOR_JOINT_LIMIT_FORCE: out[0] = x->s->force[KK_FORCE_LIMIT][dof]; break;
+    case KK_SENSOR_JOINT_FORCE: out[0] = x->s->forces.by_source[KK_FORCE_ACTUATOR][dof]; break;
+    case KK_SENSOR_JOINT_LIMIT_FORCE: out[0] = x->s->forces.by_source[KK_FORCE_LIMIT][dof]; break;
     case KK_SENSOR_BALL_ORIENTATION: memcpy(out, q, 4 * sizeof *out); break;
     default: memcpy(out, v, 3 * sizeof *out); break;
     }
@@ -169,8 +169,8 @@ static double read_contact(const source *x, const kki_model_sensor *k) {
     const int body = k->target_is_body ? k->target : x->m->frame[k->target].body;
     const kk_transform X = pose_of(x, x->middle, k->target, k->target_is_body);
     double sum = 0;
-    for (int i = 0; i < x->s->ncontact; i++) {
-        const kki_contact *c = &x->s->contact[i];
+    for (int i = 0; i < x->s->contacts.count; i++) {
+        const kki_contact *c = &x->s->contacts.list[i];
         const int is_first = x->m->shape[c->shape[0]].body == body;
         const double force = kk_vec3_dot(c->impulse, c->normal) / x->s->h;
         if ((is_first || x->m->shape[c->shape[1]].body == body) && force > 0 &&
@@ -236,13 +236,13 @@ static void read_subtree(const source *x, const kki_model_sensor *k, double *out
         }
     }
     const double inverse = mass > 0 ? 1 / mass : 0;
-    const kk_vec3 centre = kk_vec3_scale(moment, inverse);
+    const kk_vec3 center = kk_vec3_scale(moment, inverse);
     if (k->type == KK_SENSOR_CENTRE_OF_MASS) {
-        put(out, centre);
+        put(out, center);
     } else if (k->type == KK_SENSOR_CENTRE_OF_MASS_VELOCITY) {
         put(out, kk_vec3_scale(momentum, inverse));
     } else {
-        put(out, kk_vec3_sub(L, kk_vec3_cross(centre, momentum)));
+        put(out, kk_vec3_sub(L, kk_vec3_cross(center, momentum)));
     }
 }
 
@@ -253,7 +253,7 @@ static double read_tendon_force(const source *x, const kki_model_sensor *k) {
     double sum = 0;
     for (int i = 0; i < x->m->nactuator; i++) {
         const kki_model_actuator *a = &x->m->actuator[i];
-        sum += a->transmission == KK_TRANSMISSION_TENDON && a->tendon == k->target ? x->s->drive[i] : 0;
+        sum += a->transmission == KK_TRANSMISSION_TENDON && a->tendon == k->target ? x->s->forces.drive[i] : 0;
     }
     return sum;
 }
@@ -333,7 +333,7 @@ static void read_sensor(const source *x, const kki_model_sensor *k, double *out)
         actuator_motion(x, k->target, motion);
         out[0] = motion[k->type == KK_SENSOR_ACTUATOR_VELOCITY];
     } else if (k->type == KK_SENSOR_ACTUATOR_FORCE) {
-        out[0] = x->s->drive[k->target];
+        out[0] = x->s->forces.drive[k->target];
     } else if (k->type == KK_SENSOR_CLOCK) {
         out[0] = kk_state_time(x->state);
     } else if (k->type >= KK_SENSOR_CENTRE_OF_MASS && k->type <= KK_SENSOR_ANGULAR_MOMENTUM) {

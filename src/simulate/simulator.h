@@ -10,9 +10,9 @@
 #include "contact/solver.h"
 #include "dynamics/data.h"
 #include "model/warm.h"
-#include "simulate/loose.h"
+#include "simulate/free_bodies/free_bodies.h"
 #include "simulate/near.h"
-#include "simulate/wide.h"
+#include "simulate/rows_sparse.h"
 
 /// Gap up to which a manifold counts as closed, m.
 #define KKI_DEAD_BAND 1e-5
@@ -38,9 +38,9 @@ typedef struct kki_contact {
     int32_t pair; ///< in the simulator's list of touching pairs
     kk_vec3 normal, tangent[2];
     // what comes of it; the second tangent, n × t1, stands here
-    kk_vec3 velocity; ///< in (n, t1, t2); in: what comes from turning (stand.c), out: at the end
+    kk_vec3 velocity; ///< in (n, t1, t2); in: what comes from turning (pivots.c), out: at the end
     double friction;  ///< that held: static or sliding
-    double swing;     ///< of the normal velocity what comes from turning about the contact (stand.c, reflect.c)
+    double swing;     ///< of the normal velocity what comes from turning about the contact (pivots.c, reflect.c)
     // what the state keeps
     kk_vec3 position; ///< on A's surface, in the world
     kk_vec3
@@ -67,16 +67,16 @@ _Static_assert(sizeof(kki_touching) == 64, "a line");
 typedef enum kki_constraint_kind {
     KKI_ON_CONTACT,
     KKI_ON_LIMIT,
-    KKI_ON_FRICTION,
+    KKI_ON_JOINT_FRICTION,
     KKI_ON_COUPLING,
     KKI_ON_LOOP,
-    KKI_ON_TENDON,
-    KKI_ON_SPRING,  ///< papers: spring and damper of a degree of freedom
-    KKI_ON_SERVO,   ///< papers: actuator of a joint
-    KKI_ON_MOTOR,   ///< a servo with a limit of force that it would exceed
-    KKI_ON_RUBBING, ///< dry friction of a tendon
-    KKI_ON_HELD,    ///< a tendon whose length is held
-    KKI_ON_HAUL     ///< armature, and implicit springs and actuators, of a tendon
+    KKI_ON_TENDON_LIMIT,
+    KKI_ON_SPRING,          ///< papers: spring and damper of a degree of freedom
+    KKI_ON_SERVO,           ///< papers: actuator of a joint
+    KKI_ON_MOTOR,           ///< a servo with a limit of force that it would exceed
+    KKI_ON_TENDON_FRICTION, ///< dry friction of a tendon
+    KKI_ON_TENDON_EQUALITY, ///< a tendon whose length is held
+    KKI_ON_TENDON_DRIVE     ///< armature, and implicit springs and actuators, of a tendon
 } kki_constraint_kind;
 
 /// A tendon in this step. Forces are those of the step's end with the rate of its start, slopes how they answer a change of it, ≤ 0.
@@ -137,11 +137,11 @@ typedef struct kki_verdict {
     double d[2];
 } kki_verdict;
 
-/// A node's inertia about its centre of mass, for its kinetic energy by König's theorem.
-typedef struct kki_konig {
+/// A node's inertia about its center of mass, for its kinetic energy by König's theorem.
+typedef struct kki_koenig {
     double inverse_mass; ///< 0 without mass
     kk_sym3 J;           ///< in the node's axes
-} kki_konig;
+} kki_koenig;
 
 /// Of a tree.
 typedef struct kki_energy {
@@ -158,17 +158,17 @@ static inline double kki_half_square(const double y[6]) {
     return 0.5 * (((y[0] * y[0] + y[1] * y[1]) + y[2] * y[2]) + ((y[3] * y[3] + y[4] * y[4]) + y[5] * y[5]));
 }
 
-/// Momentum about the world's origin, and centre of mass, of a tree in flight (momentum.c).
+/// Momentum about the world's origin, and center of mass, of a tree in flight (momentum.c).
 typedef struct kki_flight {
     kk_force momentum;
-    kk_vec3 centre;
+    kk_vec3 center;
 } kki_flight;
 
 /// Momentum about the world's origin and composite inertia about the base, of one tree (momentum.c).
 typedef struct kki_whole {
     kk_force momentum;
     double mass;
-    kk_vec3 first;  ///< mass × centre, from the base's origin
+    kk_vec3 first;  ///< mass × center, from the base's origin
     kk_sym3 second; ///< moments about the base's origin, world axes
     kk_vec3 base;   ///< its origin
 } kki_whole;
@@ -188,32 +188,35 @@ typedef enum kki_servo_mode {
 } kki_servo_mode;
 
 /// Trees tied together by constraints, solved apart from all others.
+typedef struct kki_island_scratch kki_island_scratch;
 typedef struct kki_island {
     int32_t first_constraint, nconstraint; ///< in the sorted order
     int32_t first_tree, ntree;             ///< in `tree_order`
     int32_t first_row, nrow, stride;       ///< rows begin at multiples of 4
     int32_t first_block, nblock;
-    int32_t nv;        ///< coordinates; of wide islands with each tree's padded to a multiple of 8
-    int32_t is_wide;   ///< many trees: rows are stored constraint by constraint (wide.c)
-    int32_t is_narrow; ///< coordinates are those of narrow.c
-    int32_t full;      ///< narrow: degrees of freedom
-    int32_t hovers;    ///< what is open within the dead band stays so
-    int32_t has_robot; ///< not of lone bodies alone
-    double speed;      ///< of the fastest coordinate at the step's start
-    double *Y;         ///< its rows, behind kki_rows_build_kept
+    int32_t nv;               ///< coordinates; of wide islands with each tree's padded to a multiple of 8
+    int32_t is_sparse;        ///< many trees: rows are stored constraint by constraint (rows_sparse.c)
+    int32_t has_wrench_basis; ///< coordinates are those of rows_wrench.c
+    int32_t full;             ///< narrow: degrees of freedom
+    int32_t keeps_gaps;       ///< what is open within the dead band stays so
+    int32_t has_robot;        ///< not of lone bodies alone
+    double speed;             ///< of the fastest coordinate at the step's start
+    double *Y;                ///< its rows, behind kki_rows_build_kept
     // known behind kki_island_begin
-    int8_t is_soft; ///< some row has compliance
-    int8_t bounces; ///< some contact has restitution
-    int8_t rubs;    ///< some contact or joint has dry friction
+    int8_t is_soft;         ///< some row has compliance
+    int8_t has_restitution; ///< some contact has restitution
+    int8_t has_friction;    ///< some contact or joint has dry friction
     int8_t has_motor;
-    int8_t closes;     ///< some loop or coupling
-    int8_t grips;      ///< static friction of some contact is above the other
-    int8_t swings;     ///< some contact is turned about; behind `reflect`
-    int8_t stands;     ///< impulses are those of the last step; behind resolve.c
-    int8_t repeats;    ///< some loop says what others say; behind kki_island_free_dependent_rows
-    int8_t has_matrix; ///< G is that of these rows
-    int8_t was_struck; ///< something came to carry load, or struck or stopped inside the step; behind resolve.c
-    int8_t is_revised; ///< λ is what sweeps made of the warm start; behind kki_kept_solve
+    int8_t has_loops;           ///< some loop or coupling
+    int8_t has_static_friction; ///< static friction of some contact is above the other
+    int8_t has_pivots;          ///< some contact is turned about; behind `reflect`
+    int8_t is_unchanged;        ///< impulses are those of the last step; behind resolve.c
+    int8_t has_dependent_rows;  ///< some loop says what others say; behind kki_island_free_dependent_rows
+    int8_t has_matrix;          ///< G is that of these rows
+    int8_t has_impacts; ///< something came to carry load, or struck or stopped inside the step; behind resolve.c
+    int8_t is_swept;    ///< λ is what sweeps made of the warm start; behind kki_kept_solve
+    kki_island_scratch *scratch; ///< of who solves it
+    kk_report *report;           ///< its share
     int8_t
         factored; ///< of this many rows, the rigid equalities, `factor` is one of G; behind kki_island_free_dependent_rows
     double *factor; ///< behind its Y, or s->A
@@ -228,14 +231,38 @@ typedef struct kki_kept_rows {
 
 typedef struct kki_paper kki_paper;
 
-/// Of an island of many points between few bodies: its basis, of the island at hand. See narrow.c.
-enum { KKI_NARROW_DOFS = 128, KKI_NARROW_PAIRS = 12 };
-typedef struct kki_narrow {
-    int32_t npair, pair[KKI_NARROW_PAIRS][2]; ///< nodes
+/// Of an island of many points between few bodies: its basis, of the island at hand. See rows_wrench.c.
+enum { KKI_WRENCH_DOFS = 128, KKI_WRENCH_PAIRS = 12 };
+typedef struct kki_wrench_basis {
+    int32_t npair, pair[KKI_WRENCH_PAIRS][2]; ///< nodes
     int stride, width;                        ///< of R's and Q's rows
     double *Q, *R;                            ///< [units × width], [units × stride]
     double *wrench;                           ///< [6 × the island's stride] of one pair's rows
-} kki_narrow;
+} kki_wrench_basis;
+
+/// What a worker has for the island at hand. Between islands nothing in it means anything; debug builds fill it with numbers that are none.
+struct kki_island_scratch {
+    kki_solver_work solver;
+    kki_wrench_basis wrench_basis;
+    kki_sparse_rows sparse;
+    double *Y, *G; ///< [nv × stride], within `rows`; [rows × stride]
+    kki_kept_rows rows;
+    size_t Y_room, G_room;
+    int32_t *support; ///< [nv]
+    int32_t *span;    ///< [2 nv] vectors of four in each row of Y that are not zero: first, end
+    uint64_t *touch;  ///< [vectors] rows of Y that are not zero in a vector, a bit each
+    int32_t touches;  ///< whether it is known: of up to 64 rows
+    // [coordinates of any island]; an island of one tree has the first four in place, in s->kick
+    double *y_start, *y_free, *y_end, *y_drift;
+    double *change, *sum, *product; ///< free between passes; `product`: Y λ, behind the proof of a sparse island
+    kki_verdict *verdict;           ///< [constraints] of stops.c
+    kki_held *held;                 ///< [rows of an island that is not sparse]
+    int8_t *waiting, *stopping;     ///< [constraints] of events.c
+    double *A;                      ///< [128 × 128]
+    const kk_workers *helpers;      ///< who helps with the island at hand; NULL: nobody
+    void *memory;                   ///< of all this, but the first worker's
+    size_t size;
+};
 
 /// What one island's solution leaves for the report.
 typedef struct kki_outcome {
@@ -258,11 +285,11 @@ typedef struct kki_struck {
 } kki_struck;
 
 /// What is done about fast pairs in a part of a step.
-typedef enum kki_looks {
-    KKI_LOOKS_NOWHERE, ///< they are seen in the middle, as all others
-    KKI_LOOKS_AHEAD,   ///< the part ends where they meet
-    KKI_STRIKES,       ///< they get contacts of their impacts
-} kki_looks;
+typedef enum kki_fast_policy {
+    KKI_FAST_AT_MIDDLE, ///< they are seen in the middle, as all others
+    KKI_FAST_AHEAD,     ///< the part ends where they meet
+    KKI_FAST_IMPACTS,   ///< they get contacts of their impacts
+} kki_fast_policy;
 
 /// Near pairs that a worker looks at in a row: what it has found, and what stands before it in the lists.
 typedef struct kki_meetings {
@@ -280,11 +307,13 @@ typedef struct kki_room {
     int32_t held;                        ///< contacts that become constraints
     int32_t swarm_bundles, swarm_blocks; ///< of contacts that loose bodies take
     int32_t dense_rows;                  ///< of an island that is not wide
-    int32_t wide_bodies, wide_ties, wide_rows, wide_blocks, wide_coordinates; ///< of one that is
+    int32_t sparse_bodies, sparse_ties, sparse_rows, sparse_blocks, sparse_coordinates; ///< of one that is
 } kki_room;
 enum { KKI_ROOMS = sizeof(kki_room) / sizeof(int32_t) };
 /// Rows of an island that is not wide, at most: the dense solver counts them in 16 bits.
 enum { KKI_MOST_DENSE_ROWS = 32000 };
+/// Islands of more rows than this are solved without forming G.
+enum { KKI_MOST_MATRIX_ROWS = 256 };
 
 /// What a step lacks: how much would be needed, 0 of what there is enough of. The step ends with KK_LIMIT_EXCEEDED, and kk_step makes room and repeats it.
 typedef struct kki_lacking {
@@ -292,12 +321,12 @@ typedef struct kki_lacking {
     size_t words; ///< of the state's list
 } kki_lacking;
 
-/// Of repeat.c: whether the last step has changed nothing but the time. Then `trial` holds the state.
-typedef struct kki_still {
+/// Of cached_step.c: whether the last step has changed nothing but the time. Then `trial` holds the state.
+typedef struct kki_cached_step {
     int32_t may_be, is_known;
     int32_t has[3];    ///< what acted: control, joint forces, wrenches
     double *acting[3]; ///< [nactuator], [nv], [6 nbody]
-} kki_still;
+} kki_cached_step;
 
 /// Energy of the whole model: kinetic, potential, and what of that joints' springs have.
 typedef struct kki_audit_energy {
@@ -311,231 +340,305 @@ typedef struct kki_audited {
     double *q, *v; ///< [nq], [nv]
 } kki_audited;
 
-/// What follows from the model's numbers once and for all. Of a variation it is made with it, and a simulator takes over the pointers (variation.c).
-typedef struct kki_constants {
-    int has_springs;   ///< whether any joint or tendon of the model has a spring or a damper
-    int has_stiffness; ///< whether any joint has a spring
-    int has_dry;       ///< whether any joint has dry friction, and may slide through a kick (glide.c)
-    int is_crowd;
-    int32_t single; ///< constraints that are there without any contact, but for loops
-    int32_t nlimited;
-    kki_limited *limited; ///< [nlimited ≤ nv] by node
-    kki_motors motors;
-    double *stiffness, *damping, *rest, *mobility; ///< [nv]
-    kki_konig *konig;                              ///< [nnode]
-    kki_tendon_load *tendon;                       ///< [ntendon] of which is kept what does not change
-} kki_constants;
+/// What follows from the model alone.
+typedef struct kki_traits {
+    int has_springs;   ///< some joint or tendon has a spring or a damper
+    int has_stiffness; ///< some joint has a spring
+    int has_plain_contacts; ///< no surface moves, no law has torsion or rolling: no contact has a moment or a surface's velocity
+    int has_dry_friction; ///< some joint has dry friction, and may stay saturated through a kick (joint_friction.c)
+    int has_spatial_tendons;
+    int has_history;          ///< some control is delayed
+    int has_only_free_bodies; ///< without motors and dry friction (free_bodies/stepper.c)
+} kki_traits;
 
-struct kk_simulator {
-    kk_allocator allocator;
-    const kki_paper *paper; ///< the method that takes the place of the step; NULL: none
-    void *paper_data;       ///< its own
-    size_t size;
-    void *room_block; ///< what room is counted for
-    size_t room_bytes;
-    kki_room room;
-    kki_lacking lacking;
-    const kk_model *model; ///< that of the last step: the one that it was made for, or a variation of that
-    uint64_t model_hash;
-    const kk_model *made_for;
-    uint64_t made_for_hash;
-    kki_constants own;                 ///< of the model that it was made for
-    int has_own_nodes, has_own_shapes; ///< of the last step's model: whether they are another array than in that
-    int32_t most_single;               ///< the most of `single` that there is room for
-    kk_step_options options;
-    kk_data *data;
-    kki_solver_work solver;
-    kki_narrow narrow;
-    kk_report report;
-    double h;
-    void (*probe)(kk_simulator *simulator, kk_stage stage, void *user); ///< called behind every stage; for tests
+/// The moving copy of the state, and what it moves with. Vectors of velocities are in the axes of the step's middle, [nv].
+typedef struct kki_motion {
+    const kk_state *start;      ///< the state itself, as long as a step lasts
+    double *q, *v;              ///< [nq], [nv] now
+    double *activation;         ///< [nlag] of actuators with dynamics
+    double *q_middle;           ///< [nq]
+    double *v_before, *v_after; ///< before and after the kick
+    double *v_drift;            ///< what positions drift with behind the kick; mostly v_after
+    double *acceleration;       ///< mean over the step
+    double *v_bias;             ///< predicted mean of v_before and v_after, which bias forces are those of (predict.c)
+    double *v_mean;             ///< the mean of the two that the last attempt at a rough step found
+    int is_predicted;           ///< v_bias is more than v
+    int is_fresh;               ///< it is v for want of anything better, and something moves
+} kki_motion;
+
+/// What drives the model, in this step. [nv] unless something else is said.
+typedef struct kki_forces {
+    double *tau;
+    double *diagonal;                    ///< what implicit servos and springs add to the inertia
+    double *servo_slope, *passive_slope; ///< how they answer a change of velocity
+    double *stiffness, *damping, *rest;  ///< the model's springs, one behind the other
+    double *mobility;                    ///< (M⁻¹)ₖₖ at the neutral pose where forces answer rates (implicit.h)
+    double *by_source[KK_FORCE_SOURCE_COUNT];
+    double *saturated; ///< dry friction of joints that slide all through the step; 0: there is none, or it is a row
+    kki_motors motors;
+    double *drive;                       ///< [nactuator] force of each actuator
+    kki_drive *wanted;                   ///< [nactuator] before limits
+    int8_t *servo_mode;                  ///< [nactuator] kki_servo_mode
+    kki_tendon_load *tendon;             ///< [ntendon]
+    double spring_energy, tendon_energy; ///< of joints' and tendons' springs at the middle, J
+    double tendon_kinetic[2];            ///< of tendons' armature before and after the kick, J
+    int has_servos;                      ///< a servo answers a change of velocity in this step
+    int has_applied;                     ///< the caller's forces on joints are not all zero
+    int has_bounded;                     ///< nor are those of limits, friction and couplings (finish.c)
+    int may_drive;                       ///< some force may act along joints in this step
+    int is_pushed; ///< some force on a node is no constraint's: the caller's, a thruster's, a tendon's
+    int no_tau;    ///< tau and what the caller applied to joints are zero, as they have been left
+    int no_pushes; ///< free bodies alone that only touch: no wrench acts; `outside` of swept ones is what contacts add
+    int only_touches; ///< free bodies and nothing else that could have a force: what is zero stays so
+    int settles;      ///< limits of servos are found from the solution
+} kki_forces;
+
+/// The kick in the scaled coordinates y = L v of the factor M = L Lᵀ, [nv]: y at the start, the forces' share E of a second, and ends.
+typedef struct kki_kick {
+    double *E, *y, *y_free, *y_end, *y_drift, *dv;
+} kki_kick;
+
+/// Shapes at the step's middle.
+typedef struct kki_shapes {
+    kk_transform *X_WS; ///< [nshape]
+    double *sphere;     ///< [4 nshape] center and radius of a sphere round each shape
+    double *reach;      ///< [nshape] how far its surface can get in the rest of the step
+    uint64_t *placed;   ///< [nshape] step in which the three above were made; 0: never
+    uint64_t stamp;     ///< of this step
+} kki_shapes;
+
+/// Fast bodies (fast.c).
+typedef struct kki_fast {
+    kki_fast_policy policy;   ///< what is done about fast pairs in this part of the step
+    double meeting;           ///< end of the part up to the first one, s from the start; −1: none
+    int32_t meeting_shape[2]; ///< who meets
+    kki_struck *struck;       ///< [max_touching] by pair
+    int32_t nstruck;
+    int32_t nnear, nmeeting; ///< pairs that are near in this part of the step, and fast ones that meet in it
+} kki_fast;
+
+typedef struct kki_contacts {
+    int32_t max, count, max_touching, ntouching;
+    kki_contact *list;      ///< [max] sorted by shapes, then feature
+    kki_touching *touching; ///< [max_touching + 1] sorted by shapes
+    kki_manifold *manifold; ///< [room.manifolds] of the pair at hand
+} kki_contacts;
+
+/// What must not happen in this step.
+typedef struct kki_constraints {
+    int32_t max, count, max_parts, nparts, nlimited;
+    int32_t paper_rows;   ///< papers: room for linear rows of springs and servos
+    kki_constraint *list; ///< [max]
+    int32_t *order;       ///< [max] by island
+    kki_row_part *part;   ///< [max_parts]
+    kki_limited *limited; ///< [nlimited ≤ nv] by node
+    uint64_t *
+        branch; ///< [nv] a degree of freedom and all between it and the root, a bit each from its tree's first on; in trees of up to 64
+    double *loop_switch; ///< [nloop]
+} kki_constraints;
+
+typedef struct kki_islands {
+    int32_t count;
+    kki_island *list;                  ///< [trees, or constraints if they are fewer]
+    kki_outcome *outcome;              ///< by island
+    int32_t *tree_island;              ///< [ntree] −1: no constraint on it
+    int32_t *tree_order;               ///< by island
+    int32_t *tree_local;               ///< [ntree] where its degrees of freedom begin in its island's Y
+    int32_t padded_width, widest_tree; ///< padded degrees of freedom of all trees, and of one; 0: no island is sparse
+    int32_t most_dense_width; ///< padded degrees of freedom of a sparse island that may be handed to dense methods
+} kki_islands;
+
+/// The contact problem of all islands and its solution: rows and blocks through all of them, [max_rows], [max_blocks].
+typedef struct kki_solution {
+    int32_t max_rows, max_blocks;
+    kki_block *block;
+    double *lambda, *u, *g, *compliance, *bias;
+    double *kept;                                         ///< λ for the next step to start from
+    double *lambda2, *u2;                                 ///< of passes behind the first
+    double *u0, *u_start, *u_end, *travel, *total, *gain; ///< of events.c; u_end as the solution has it
+} kki_solution;
+
+/// For readers (readout.c): made when somebody asks.
+typedef struct kki_readout {
+    int has_view;
+    kk_data *view;           ///< kinematics and loads at the middle of the last step
+    double *view_v, *view_a; ///< [nv] the kick's, in the coordinates of v
+    kk_force *outside;       ///< [nnode] mean forces from contacts, loops and the caller, world axes about the node
+    kk_force *body_force;    ///< [nbody] the same on bodies, in their frames
+    kk_force *wrench;        ///< [nbody] what each joint transmits
+    int owes_outside;        ///< contacts and loops of this step are not among the forces from outside yet (finish.c)
+    int owes_energy; ///< the report has no energies yet: what they are made of is as the step left it (finish.c)
+} kki_readout;
+
+/// Of momentum.c: trees in flight.
+typedef struct kki_momentum {
+    int8_t *in_flight;  ///< [nnode]
+    int8_t *tie;        ///< [ntree]
+    kki_flight *flight; ///< [nnode] at the start of the step, then at its end
+} kki_momentum;
+
+/// Of energy.c and audit.c.
+typedef struct kki_energies {
+    kki_koenig *koenig;      ///< [nnode] constant
+    kki_energy *tree_energy; ///< [2 ntree] of rk4.c: at the start of the step, and at its end
+    kki_audited audited;
+    int verdict;        ///< of the last part of a step (audit.h)
+    double work_before; ///< of constraints in the parts of the step before this one, J
+    double pushed_work; ///< of what pushes on links in this step, J
+    int may_balance;
+} kki_energies;
+
+/// How this attempt at a step, or at a part of one, is made, and what came of it.
+typedef struct kki_retry {
+    int is_rough;  ///< an attempt ended because its bias forces can be had better
+    int attempts;  ///< at this part of a step before this one, whose mean velocity is known
+    int is_shared; ///< the step is taken in shares, each of which is corrected whatever its audit says
+    int may_yield; ///< contacts may give way where there is no other answer
+    int degrades;  ///< the step takes the best answer of bounded effort (degrade.c)
+} kki_retry;
+
+/// Of rk4.c.
+typedef struct kki_rk4_room {
+    int is_used;                    ///< this step was one for Runge and Kutta
+    int is_driven;                  ///< a force other than gravity acted in it
+    double moment;                  ///< time since the start of the step at which forces are asked for
+    double *slip, *v_part, *q_part; ///< [nv], [nv], [nq] friction of joints that slide, start of a part
+} kki_rk4_room;
+
+/// Of free_bodies/stepper.c: models of free bodies alone. [nnode]
+typedef struct kki_only_free {
+    int8_t *is_ball;      ///< kki_drift_is_ball
+    double *fall;         ///< kki_fall_of at the middle
+    kki_kinetic *kinetic; ///< of those that only touch
+} kki_only_free;
+
+/// What the state remembers from step to step.
+typedef struct kki_warm_start {
+    kki_warm_layout layout;
+    double *value;       ///< laid out as in the state: what will be written there
+    const double *other; ///< [nother] of papers: records that take the place of those of contacts and pairs; NULL: none
+    int32_t nother;
+} kki_warm_start;
+
+/// Those who share in a step: the calling thread and the caller's workers.
+typedef struct kki_team {
+    int32_t count;
+    kki_island_scratch *scratch; ///< [count] of each
+    kki_meeting *met;            ///< [most near pairs] where there are several
+    kki_meetings *meetings;      ///< [one for so many of them, and one]
+    kk_error *fault;             ///< [count] of each worker's first island that failed
+    int32_t *fault_island;       ///< [count] its number
+} kki_team;
+
+/// For tests.
+typedef struct kki_hooks {
+    void (*probe)(kk_simulator *simulator, kk_stage stage, void *user); ///< called behind every stage
     void *probe_user;
     /// Called with every contact problem as an island poses it (`options` NULL) and as the solver is handed it, with the λ to start from; for the
     /// corpus of tests.
     void (*capture)(const kk_simulator *simulator, const kki_island *island, const kki_problem *problem,
                     const kki_solver_options *options, const double *lambda, void *user);
     void *capture_user;
-    int is_smooth;     ///< whether this step was one for Runge and Kutta
-    int is_driven;     ///< of rk4.c: whether a force other than gravity acted in it
-    double moment;     ///< of rk4.c: time since the start of the step at which forces are asked for
-    int has_springs;   ///< whether any joint or tendon of the model has a spring or a damper
-    int has_stiffness; ///< whether any joint has a spring
-    int has_servos;    ///< whether a servo answers a change of velocity in this step
-    int has_plain_contacts; ///< no surface runs, no law has torsion or rolling: no contact has a moment or a surface's velocity
-    int only_touches;     ///< loose bodies and nothing else that could have a force: what is zero stays so
-    int may_drive;        ///< some force may act along joints in this step
-    int is_pushed;        ///< some force on a node is no constraint's: the caller's, a thruster's, a tendon's
-    int has_dry;          ///< whether any joint has dry friction, and may slide through a kick (glide.c)
-    int has_spatial;      ///< whether it has spatial tendons
-    int has_applied;      ///< the caller's forces on joints are not all zero
-    int has_bounded;      ///< nor are those of limits, friction and couplings (finish.c)
-    int owes_outside;     ///< contacts and loops of this step are not among the forces from outside yet (finish.c)
-    int owes_energy;      ///< the report has no energies yet: what they are made of is as the step left it (finish.c)
-    int is_crowd;         ///< whether it is lone bodies and nothing else, without motors and dry friction (crowd.c)
-    int8_t *is_ball;      ///< [nnode] of a crowd: kki_drift_is_ball
-    double *fall;         ///< [nnode] of a crowd: kki_fall_of at the middle
-    kki_kinetic *kinetic; ///< [nnode] of a crowd that only touches
-    int no_tau;           ///< s->tau and what the caller applied to joints are zero, as they have been left
-    int no_pushes; ///< of a crowd that only touches: no wrench acts; `outside` of the swarm's bodies is what their contacts add
+} kki_hooks;
 
-    // the moving copy of the state
-    const kk_state *start; ///< the state itself, as long as a step lasts
-    double *q, *v;         ///< [nq], [nv]
-    double *lag;           ///< [nlag]
-    double *loop_switch;   ///< [nloop]
-
-    // forces and the kick, all [nv]
-    double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
-    kki_motors motors;
-    double *stiffness, *damping, *rest; ///< [nv] the model's, one behind the other
-    double *mobility;               ///< [nv] (M⁻¹)ₖₖ at the neutral pose where forces answer rates (implicit.h)
-    double spring_energy;           ///< of joints' springs at the middle, J
-    kki_tendon_load *tendon;        ///< [ntendon]
-    double tendon_energy;           ///< of tendons' springs at the middle, J
-    double tendon_kinetic[2];       ///< of their armature before and after the kick, J
-    int has_history;                ///< whether any control is delayed
-    double *v_kick, *v_kicked;      ///< [nv] velocities before and after the kick, in the axes of the middle
-    int is_predicted;               ///< whether v_bias is more than v
-    int is_fresh;                   ///< whether it is v for want of anything better, and something moves
-    double *v_bias;                 ///< [nv] predicted mean of the two, which bias forces are those of (predict.c)
-    double *v_mean;                 ///< [nv] the mean of the two that the last attempt at a rough step found
-    double *slip, *v_part, *q_part; ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
-    double *force[KK_FORCE_SOURCE_COUNT];
-
-    // shapes and contacts
-    kk_transform *X_WS; ///< [nshape] at the step's middle
-    double *ball;       ///< [4 nshape] centre and radius of a ball round each shape
-    double *reach;      ///< [nshape] how far its surface can get in the rest of the step
-    uint64_t *placed;   ///< [nshape] step in which the three above were made; 0: never
-    uint64_t stamp;     ///< of this step
-    kki_near near;
-
-    // fast bodies (fast.c)
-    kki_looks looks;          ///< what is done about fast pairs in this part of the step
-    double meeting;           ///< end of the part up to the first one, s from the start; −1: none
-    int32_t meeting_shape[2]; ///< who meets
-    kk_state *trial;          ///< of steps taken in parts; of repeat.c
-    kki_still still;
-    int32_t max_contacts, ncontact, max_touching, ntouching;
-    kki_manifold *manifold; ///< [room.manifolds] of the pair at hand
-    kki_contact *contact;   ///< [max_contacts] sorted by shapes, then feature
-    kki_touching *touching; ///< [max_touching + 1] sorted by shapes
-    kki_struck *struck;     ///< [max_touching] by pair
-    int32_t nstruck;
-    int32_t nnear, nmeeting; ///< pairs that are near in this part of the step, and fast ones that meet in it
-
-    // constraints; rows and blocks through all islands
-    int32_t paper_rows; ///< papers: room for linear rows of springs and servos
-    int32_t max_constraints, nconstraint, max_rows, max_blocks, max_parts, nparts, nisland;
+/// What follows from the model's numbers once and for all. Of a variation it is made with it, and a simulator takes over the pointers (variation.c).
+typedef struct kki_constants {
+    kki_traits traits;
+    int32_t single; ///< constraints that are there without any contact, but for loops
     int32_t nlimited;
     kki_limited *limited; ///< [nlimited ≤ nv] by node
-    uint64_t *
-        branch; ///< [nv] a degree of freedom and all between it and the root, a bit each from its tree's first on; in trees of up to 64
-    kki_constraint *constraint; ///< [max_constraints]
-    int32_t *order;             ///< [max_constraints] by island
-    kki_row_part *part;         ///< [max_parts]
-    kki_island *island;         ///< [trees, or constraints if they are fewer]
-    int32_t *tree_island;       ///< [ntree] −1: no constraint on it
-    int32_t *tree_order;        ///< by island
-    int32_t *tree_local;        ///< [ntree] where its degrees of freedom begin in its island's Y
-    kki_block *block;           ///< [max_blocks]
-    double *lambda, *u, *g, *compliance, *bias, *lambda2, *u2; ///< [max_rows]
-    double *kept;                                              ///< [max_rows] λ for the next step to start from
-    double *u0, *u_start, *u_end, *travel, *total, *gain;      ///< [max_rows] of events.c; u_end as the solution has it
-    kki_verdict *verdict;                                      ///< [max_constraints]
-    kki_held *held;                                            ///< [rows of an island that is not wide]
-    int8_t *waiting, *stopping;                                ///< [max_constraints]
-    double *A;                                                 ///< [128 × 128]
+    kki_motors motors;
+    double *stiffness, *damping, *rest, *mobility; ///< [nv]
+    kki_koenig *koenig;                            ///< [nnode]
+    kki_tendon_load *tendon;                       ///< [ntendon] of which is kept what does not change
+} kki_constants;
 
-    // for readers (readout.c): made when somebody asks
-    int has_view;
-    kk_data *view;    ///< kinematics and loads at the middle of the last step
-    double *q_middle; ///< [nq]
+/// Which model a simulator steps: the one that it was made for, or a variation of that.
+typedef struct kki_variation {
+    const kk_model *made_for;
+    uint64_t made_for_hash;
+    kki_constants own;                 ///< of the model that it was made for
+    int has_own_nodes, has_own_shapes; ///< of the last step's model: whether they are another array than in that
+    int32_t most_single;               ///< the most of `single` that there is room for
+} kki_variation;
+
+struct kk_simulator {
+    // made once
+    kk_allocator allocator;
+    size_t size;
+    void *room_block; ///< what room is counted for
+    size_t room_bytes;
+    kki_room room;
+    const kk_model *model; ///< that of the last step
+    uint64_t model_hash;
+    kki_variation variation;
+    const kki_paper *paper; ///< the method that takes the place of the step; NULL: none
+    void *paper_data;       ///< its own
+    kki_traits traits;
+    kk_step_options options;
+    kki_hooks hooks;
+    kk_data *data; ///< of the step's middle
+    // of a step, stage by stage
+    double h;
+    kki_lacking lacking;
+    kki_motion motion;
+    kki_shapes shapes;
+    kki_near near;
+    kki_fast fast;
+    kki_contacts contacts;
+    kki_constraints constraints;
+    kki_forces forces;
+    kki_kick kick;
+    kki_islands islands;
+    kki_solution solution;
+    kki_momentum momentum;
+    kki_energies energy;
     struct {
-        double *q, *v;       ///< [nq], [nv]
-    } shut;                  ///< where loops were open least, while they are closed
-    double *view_v, *view_a; ///< [nv] the kick's, in the coordinates of v
-    kk_force *outside;       ///< [nnode] mean forces from contacts, loops and the caller, world axes about the node
-    kk_force *body_force;    ///< [nbody] the same on bodies, in their frames
-    kk_force *wrench;        ///< [nbody] what each joint transmits
-    int8_t *in_flight;       ///< [nnode] of momentum.c
-    int8_t *tie;             ///< [ntree] likewise
-    kki_energy *tree_energy; ///< [2 ntree] of rk4.c: at the start of the step, and at its end
-    kki_konig *konig;        ///< [nnode] of energy.c, constant
-    kki_flight *flight;      ///< [nnode] likewise, at the start of the step, then at its end
-    double *drive;           ///< [nactuator] force of each actuator
-    kki_drive *wanted;       ///< [nactuator] before limits
-    int8_t *servo_mode;      ///< [nactuator] kki_servo_mode
-    double *glide; ///< [nv] dry friction of joints that slide all through the step; 0: there is none, or it is a row
-    int settles;   ///< whether limits of servos are found from the solution
-    kki_audited audited;
-    int audit_verdict;  ///< of the last part of a step (audit.h)
-    int is_rough;       ///< whether an attempt ended because its bias forces can be had better
-    double work_before; ///< of constraints in the parts of the step before this one, J
-    double pushed_work; ///< of what pushes on links in this step (audit.c), J
-    int may_balance;    ///< of audit.c
-    int tries;          ///< attempts at this part of a step before this one, whose mean velocity is known
-    int is_shared;      ///< whether the step is taken in shares, each of which is corrected whatever its audit says
-    int may_yield;      ///< whether contacts may give way where there is no other answer
-    int degrades;       ///< whether the step takes the best answer of bounded effort (degrade.c)
-
-    kki_warm_layout layout; ///< of what the state remembers
-    double *warm;           ///< laid out as in the state: what will be written there
-    const double *other; ///< [nother] of papers: records that take the place of those of contacts and pairs; NULL: none
-    int32_t nother;
-
-    // the crew (crew.c): a simulator is the first of its workers; the others are copies of it with scratch of their own
-    int32_t nworker;
-    kk_simulator **mate;       ///< [nworker − 1]
-    kki_outcome *outcome;      ///< by island
-    kki_meeting *met;          ///< [most near pairs] where there are several workers
-    kki_meetings *meetings;    ///< [one for so many of them, and one]
-    const kk_workers *helpers; ///< who helps with the island at hand; NULL: nobody
-    kk_error *fault;           ///< [nworker] of each worker's first island that failed
-    int32_t *fault_island;     ///< [nworker] its number
-
-    kki_loose loose; ///< with a budget: what only touches (loose.c)
-
-    // one island at a time
-    double *Y, *G; ///< [nv × stride], within `rows`; [rows × stride]
-    kki_kept_rows rows;
-    int32_t *support; ///< [nv]
-    int32_t *span;    ///< [2 nv] vectors of four in each row of Y that are not zero: first, end
-    uint64_t *touch;  ///< [vectors] rows of Y that are not zero in a vector, a bit each
-    int32_t touches;  ///< whether it is known: of up to 64 rows
-    double *local[7]; ///< [nv] y of the island
-    size_t Y_room, G_room;
-    int32_t most_dense_rows;
-    kki_wide wide;
+        double *q, *v; ///< [nq], [nv] where loops were open least, while they are closed
+    } projection;
+    kki_warm_start warm_start;
+    kk_report report;
+    kki_readout readout;
+    // other ways to take a step
+    kki_retry retry;
+    kk_state *trial; ///< of steps taken in parts; of cached_step.c
+    kki_cached_step cached;
+    kki_rk4_room rk4;
+    kki_only_free only_free;
+    kki_free_bodies free_bodies; ///< with a budget: what only touches (free_bodies/free_bodies.c)
+    kki_team workers;
 };
 
-/// simulator.c: what the simulator has of its model's numbers; tendons in an array that is the caller's.
+/// simulator.c: what the simulator has of its model's numbers; tendons in an array of their own.
 kki_constants kki_simulator_constants(const kk_simulator *s);
 /// variation.c: takes steps of this model from now on, a variation of the one that it was made for or that itself. KK_INVALID_ARGUMENT for any other.
 kk_status kki_simulator_turn_to(kk_simulator *s, const kk_model *model, kk_error *error);
 /// simulator.c: what actuators of the model need.
 int kki_has_transmission(const kk_model *m, kk_transmission transmission);
 int kki_has_history(const kk_model *m);
-/// crew.c: room for workers beyond the first; and gone again.
-kk_status kki_crew_create(const kk_model *m, kk_simulator *s);
-void kki_crew_free(kk_simulator *s);
-/// Copies of the simulator as it is now, with scratch of their own.
-void kki_crew_gather(kk_simulator *s);
-kk_simulator *kki_crew_member(kk_simulator *s, int worker);
+/// scratch.c: room for workers beyond the first; and gone again.
+kk_status kki_scratch_create(const kk_model *m, kk_simulator *s);
+void kki_scratch_free(kk_simulator *s);
+/// Counts and places one.
+void kki_scratch_place(kki_layout *layout, const kk_model *m, const kk_simulator *s, kki_island_scratch *x);
+/// Before an island: what the last one left is no number any more, in debug builds.
+void kki_scratch_poison(const kk_simulator *s, kki_island_scratch *x);
 /// The caller's workers; NULL: there are none but the calling thread.
-const kk_workers *kki_crew_workers(const kk_simulator *s);
+static inline const kk_workers *kki_workers_of(const kk_simulator *s) {
+    return s->workers.count > 1 && s->options.workers.count > 1 ? &s->options.workers : NULL;
+}
 
 /// Whether gaps that will close in the step do not count yet (kk_step_options.discrete).
 static inline int kki_is_overlapping_only(const kk_simulator *s) {
     return s->options.discrete >= 2 && s->options.budget > 0;
 }
-/// simulator.c: what each worker has of its own.
-void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simulator *s);
-kk_status kki_simulator_make_solvers(const kk_model *m, kk_simulator *s);
+/// simulator.c: solvers of one worker.
+kki_solver_size kki_simulator_dense_size(const kk_model *m, const kk_simulator *s);
 /// Counts what follows from s->room.
 void kki_simulator_count_room(const kk_model *m, kk_simulator *s);
 /// Memory for s->room: the block and the solvers, of all workers. What is there before is neither used nor released.
-kk_status kki_simulator_make_room(const kk_model *m, kk_simulator *s);
+/// @param dense  the dense solver's memory from another simulator; NULL: it is made
+kk_status kki_simulator_make_room(const kk_model *m, kk_simulator *s, const kki_solver_work *dense);
 void kki_simulator_release_room(kk_simulator *s);
 
 // room.c
@@ -572,9 +675,9 @@ double kki_thickness(const kk_model *m, int a, int b);
 int kki_passes_by(const kk_model *m, const kk_simulator *s, int a, int b, double apart);
 /// By how much more than they reach two shapes of links with all they have within a radius must be apart to pass by, m. *reach: of both links up to which that is enough.
 double kki_passing_gap(const kk_model *m, int a, int b, const double radius[2], double *reach);
-/// s->meeting of the `count` near pairs: of those so fast that they may have passed each other by the step's middle.
+/// s->fast.meeting of the `count` near pairs: of those so fast that they may have passed each other by the step's middle.
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
-/// s->struck of the `count` near pairs: all fast ones that meet in this part of the step.
+/// s->fast.struck of the `count` near pairs: all fast ones that meet in this part of the step.
 void kki_strike(const kk_model *model, kk_simulator *s, int count);
 /// The impact of two shapes; NULL: they have none.
 const kki_struck *kki_struck_pair(const kk_simulator *s, int first, int second);
@@ -604,13 +707,13 @@ static inline void kki_measure_opening(const kk_simulator *s, kki_contact *k, in
 }
 static inline void kki_open_face(kk_simulator *s, int from, int end, int bore) {
     if (end == from + 1) {
-        kki_measure_opening(s, &s->contact[from], bore);
+        kki_measure_opening(s, &s->contacts.list[from], bore);
         return;
     }
     kki_measure_openings(s, from, end, bore);
 }
-/// stand.c: which contacts are those of links that stand, and what of their gaps and velocities comes from turning about them.
-void kki_find_standing(const kk_model *model, kk_simulator *s);
+/// pivots.c: which contacts are those of links that stand, and what of their gaps and velocities comes from turning about them.
+void kki_find_pivots(const kk_model *model, kk_simulator *s);
 /// constrain.c: lists the constraints of the step. KK_LIMIT_EXCEEDED: they lack room.
 kk_status kki_constrain(const kk_model *model, kk_simulator *s);
 /// One more: a row on a degree of freedom.
@@ -627,28 +730,28 @@ void kki_loop_gaps(const kk_model *model, const kk_data *poses, int loop, double
 double kki_coupling_gap(const kk_model *model, const kk_simulator *s, int coupling);
 /// Loops and couplings alone.
 void kki_constrain_loops(const kk_model *model, kk_simulator *s);
-/// crowd.c: stages of the step for models of lone bodies alone.
-int kki_is_crowd(const kk_model *model);
-void kki_crowd_fill(const kk_model *model, kk_simulator *s);
+/// free_bodies/stepper.c: stages of the step for models of lone bodies alone.
+int kki_has_only_free_bodies(const kk_model *model);
+void kki_only_free_fill(const kk_model *model, kk_simulator *s);
 /// [nv] mean acceleration of the last step; of a crowd made when somebody asks.
 const double *kki_acceleration(const kk_simulator *s);
-void kki_crowd_go_to_middle(const kk_model *model, kk_simulator *s);
-void kki_crowd_move_freely(const kk_model *model, kk_simulator *s);
-void kki_crowd_move(const kk_model *model, kk_simulator *s);
-/// loose.c: memory, and what does not change.
-void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s);
-void kki_loose_place_room(kki_layout *layout, kk_simulator *s);
-void kki_loose_fill(const kk_model *m, kk_simulator *s);
+void kki_only_free_go_to_middle(const kk_model *model, kk_simulator *s);
+void kki_only_free_move_freely(const kk_model *model, kk_simulator *s);
+void kki_only_free_move(const kk_model *model, kk_simulator *s);
+/// free_bodies/free_bodies.c: memory, and what does not change.
+void kki_free_bodies_place(kki_layout *layout, const kk_model *m, kk_simulator *s);
+void kki_free_bodies_place_room(kki_layout *layout, kk_simulator *s);
+void kki_free_bodies_fill(const kk_model *m, kk_simulator *s);
 /// Which of the step's contacts the swarm takes: no constraints are listed for them.
-void kki_loose_choose(const kk_model *model, kk_simulator *s);
-static inline int kki_loose_has_contact(const kk_simulator *s, int contact) {
-    return s->loose.npoint > 0 && s->loose.is_taken[contact];
+void kki_free_bodies_choose(const kk_model *model, kk_simulator *s);
+static inline int kki_free_bodies_have_contact(const kk_simulator *s, int contact) {
+    return s->free_bodies.npoint > 0 && s->free_bodies.is_taken[contact];
 }
-int kki_loose_has_tree(const kk_simulator *s, int tree);
+int kki_free_bodies_have_tree(const kk_simulator *s, int tree);
 /// Impulses of the swarm; y_end and y_drift of its bodies, their contacts, and its share of the report.
-kk_status kki_loose_resolve(const kk_model *model, kk_simulator *s, kk_error *error);
+kk_status kki_free_bodies_resolve(const kk_model *model, kk_simulator *s, kk_error *error);
 /// islands.c: sorts them into islands and numbers rows and blocks.
-kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error);
+kk_status kki_find_islands(const kk_model *model, kk_simulator *s, kk_error *error);
 /// resolve.c: impulses of all islands; y_end and y_drift.
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// adhesion.c: an actuator's force on what touches a body.
@@ -657,21 +760,21 @@ void kki_adhere(const kk_model *m, kk_simulator *s, int body, double force);
 kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error);
 /// Looks at servos with the velocities after the kick: who is beyond its limits, or at one and should not be; 1 where the kick must be taken again.
 int kki_find_saturated(const kk_model *model, kk_simulator *s);
-/// glide.c: which joints are taken to slide on, from the state that the step starts from.
-void kki_glide_begin(const kk_model *model, kk_simulator *s, const kk_state *state);
+/// joint_friction.c: which joints are taken to slide on, from the state that the step starts from.
+void kki_saturated_begin(const kk_model *model, kk_simulator *s, const kk_state *state);
 /// Makes rows of those that do not move against their friction behind the kick; 1 where there are any.
-int kki_find_stopped(const kk_model *model, kk_simulator *s);
-/// Their forces and work; and what the next step is to know, into s->warm.
-void kki_glide_finish(const kk_model *model, kk_simulator *s);
-void kki_glide_store(const kk_model *model, kk_simulator *s);
-/// rk4.c: the whole step of a model that nothing but dry friction holds, from the state; s->q and s->v at its end.
+int kki_find_unsaturated(const kk_model *model, kk_simulator *s);
+/// Their forces and work; and what the next step is to know, into s->warm_start.value.
+void kki_saturated_finish(const kk_model *model, kk_simulator *s);
+void kki_saturated_store(const kk_model *model, kk_simulator *s);
+/// rk4.c: the whole step of a model that nothing but dry friction holds, from the state; s->motion.q and s->motion.v at its end.
 /// @param sticks  1: a joint sticks, and nothing was done
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
                   kk_error *error);
 /// energy.c: kinetic and potential energy of every tree at (q, v), at which the data has poses and velocities. @param energy [ntree] result
 void kki_tree_energies(const kk_model *model, kk_simulator *s, const kk_data *at, const double *q, const double *v,
                        kki_energy *energy);
-void kki_fill_konig(const kk_model *m, kki_konig *konig);
+void kki_fill_konig(const kk_model *m, kki_koenig *koenig);
 /// Potential energy of gravity and of joints' springs at the middle, behind the forces and the kick.
 double kki_potential(const kk_model *model, const kk_simulator *s);
 /// Gravity times a node's first moment at the middle.
@@ -689,23 +792,23 @@ void kki_read_separation(const kk_model *m, const kk_data *now, const kki_model_
 void kki_read_contacts(const kk_simulator *s, const kk_data *now, const kki_model_sensor *k, double *out);
 /// momentum.c: behind finish, sets the base velocities of trees in flight so that their momentum is exact.
 void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *state);
-/// Leaves in s->warm what the next step goes on from; behind all that changes s->q and s->v.
+/// Leaves in s->warm_start.value what the next step goes on from; behind all that changes s->motion.q and s->motion.v.
 void kki_remember_flights(const kk_model *model, kk_simulator *s);
 /// finish.c: impulses to contacts, forces by source, the energy's books.
 void kki_finish(const kk_model *model, kk_simulator *s);
 /// Energies that the report still owes, into a report; and into the simulator's own, before what they are made of is overwritten.
 void kki_fill_energies(const kk_simulator *s, kk_report *report);
 void kki_settle_energies(kk_simulator *s);
-/// finish.c: adds contacts and loops of this step to s->outside, for readers and for what flies.
+/// finish.c: adds contacts and loops of this step to s->readout.outside, for readers and for what flies.
 void kki_settle_outside(kk_simulator *s);
-/// close.c: loops and couplings closed to rounding at s->q. Overwrites the list of constraints.
+/// loop_projection.c: loops and couplings closed to rounding at s->motion.q. Overwrites the list of constraints.
 void kki_close_loops(const kk_model *model, kk_simulator *s);
-/// repeat.c: whether a step from this state would be the last one again, which has left all as it was.
-int kki_repeats(const kk_model *model, const kk_simulator *s, const kk_state *state, const kk_input *input);
+/// cached_step.c: whether a step from this state would be the last one again, which has left all as it was.
+int kki_is_cached(const kk_model *model, const kk_simulator *s, const kk_state *state, const kk_input *input);
 /// Before and behind the writing of a state: finds out whether the step has changed it.
-void kki_still_begin(const kk_model *model, kk_simulator *s, const kk_state *state);
-void kki_still_end(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input);
-/// warm.c: what the next step starts from, into s->warm; and from there, with what touches, into the state, which must have room for so many words.
+void kki_cached_begin(const kk_model *model, kk_simulator *s, const kk_state *state);
+void kki_cached_end(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input);
+/// warm.c: what the next step starts from, into s->warm_start.value; and from there, with what touches, into the state, which must have room for so many words.
 void kki_warm_store(kk_simulator *s);
 size_t kki_warm_needs(const kk_simulator *s, const kk_state *state);
 void kki_warm_commit(const kk_simulator *s, kk_state *state);

@@ -32,8 +32,8 @@ static double now(const kk_simulator *s) {
 static double book(kk_simulator *s, kk_stage stage, double start) {
     const double t = now(s);
     s->report.seconds[stage] += t - start;
-    if (s->probe) {
-        s->probe(s, stage, s->probe_user);
+    if (s->hooks.probe) {
+        s->hooks.probe(s, stage, s->hooks.probe_user);
     }
     return t;
 }
@@ -47,37 +47,38 @@ static kk_status check(const kk_model *m, kk_simulator *s, const kk_state *state
 }
 
 static void copy_motion(const kk_model *m, kk_simulator *s, const kk_state *state) {
-    memcpy(s->q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->q);
-    memcpy(s->v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->v);
+    memcpy(s->motion.q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->motion.q);
+    memcpy(s->motion.v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->motion.v);
 }
 
 static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, double h) {
-    if (!s->is_crowd) { // which goes to the middle from the state itself
+    if (!s->traits.has_only_free_bodies) { // which goes to the middle from the state itself
         copy_motion(m, s, state);
     }
-    memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
-    memcpy(s->loop_switch, kki_state_warm_const(state) + s->layout.first_switch,
-           (size_t)m->nloop * sizeof *s->loop_switch);
-    memset(s->servo_mode, KKI_SERVO_NEW, (size_t)m->nactuator * sizeof *s->servo_mode);
-    s->nconstraint = s->nparts = s->ncontact = s->ntouching = s->nisland = 0;
-    s->loose.npoint = s->loose.islands = s->loose.largest = 0;
-    s->meeting = -1;
-    s->start = state;
-    s->owes_energy = s->owes_outside = 0;
-    s->work_before = s->report.constraint_work;
+    memcpy(s->motion.activation, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->motion.activation);
+    memcpy(s->constraints.loop_switch, kki_state_warm_const(state) + s->warm_start.layout.first_switch,
+           (size_t)m->nloop * sizeof *s->constraints.loop_switch);
+    memset(s->forces.servo_mode, KKI_SERVO_NEW, (size_t)m->nactuator * sizeof *s->forces.servo_mode);
+    s->constraints.count = s->constraints.nparts = s->contacts.count = s->contacts.ntouching = s->islands.count = 0;
+    s->free_bodies.npoint = s->free_bodies.islands = s->free_bodies.largest = 0;
+    s->fast.meeting = -1;
+    s->motion.start = state;
+    s->readout.owes_energy = s->readout.owes_outside = 0;
+    s->energy.work_before = s->report.constraint_work;
     s->h = h;
 }
 
 // ---- how would it move if it touched nothing
 
 static void move_freely(const kk_model *m, kk_simulator *s) {
-    if (s->is_crowd) {
-        kki_crowd_move_freely(m, s);
+    if (s->traits.has_only_free_bodies) {
+        kki_only_free_move_freely(m, s);
         return;
     }
-    s->data->kernels->kick_factor(m, &s->data->scratch, s->diagonal, s->tau, s->v, s->E, s->y);
-    const double h = s->h, *y = s->y, *E = s->E;
-    double *restrict y_free = s->y_free, *restrict y_end = s->y_end, *restrict y_drift = s->y_drift;
+    s->data->kernels->kick_factor(m, &s->data->scratch, s->forces.diagonal, s->forces.tau, s->motion.v, s->kick.E,
+                                  s->kick.y);
+    const double h = s->h, *y = s->kick.y, *E = s->kick.E;
+    double *restrict y_free = s->kick.y_free, *restrict y_end = s->kick.y_end, *restrict y_drift = s->kick.y_drift;
     for (int k = 0; k < m->nv; k++) {
         y_free[k] = y_end[k] = y_drift[k] = y[k] + h * E[k];
     }
@@ -87,7 +88,7 @@ static void move_freely(const kk_model *m, kk_simulator *s) {
 
 /// What y differs by from the step's start.
 static void change_of(const kk_model *m, const kk_simulator *s, const double *y, double *restrict dv) {
-    const double *restrict y0 = s->y;
+    const double *restrict y0 = s->kick.y;
     for (int k = 0; k < m->nv; k++) {
         dv[k] = y[k] - y0[k];
     }
@@ -95,7 +96,7 @@ static void change_of(const kk_model *m, const kk_simulator *s, const double *y,
 
 /// Velocities of y, as v + X (y − y₀): what feels no force keeps its bits, and a tree whose y is nothing stands still.
 static void add_velocities(const kk_model *m, const kk_simulator *s, const double *y, double *restrict v) {
-    const double *restrict v0 = s->v;
+    const double *restrict v0 = s->motion.v;
     for (int k = 0; k < m->nv; k++) {
         v[k] += v0[k];
     }
@@ -110,52 +111,53 @@ static void add_velocities(const kk_model *m, const kk_simulator *s, const doubl
 /// Velocities at the end of the step, and those that positions drift with, which are mostly the same.
 static void find_velocities(const kk_model *m, kk_simulator *s) {
     const size_t bytes = (size_t)m->nv * sizeof(double);
-    const int same = memcmp(s->y_drift, s->y_end, bytes) == 0;
-    change_of(m, s, s->y_end, s->v_kicked);
+    const int same = memcmp(s->kick.y_drift, s->kick.y_end, bytes) == 0;
+    change_of(m, s, s->kick.y_end, s->motion.v_after);
     if (same) {
-        s->data->kernels->kick_apply(m, &s->data->scratch, s->v_kicked, s->v_kicked);
+        s->data->kernels->kick_apply(m, &s->data->scratch, s->motion.v_after, s->motion.v_after);
     } else {
-        change_of(m, s, s->y_drift, s->drift);
-        s->data->kernels->kick_apply_both(m, &s->data->scratch, s->v_kicked, s->drift);
+        change_of(m, s, s->kick.y_drift, s->motion.v_drift);
+        s->data->kernels->kick_apply_both(m, &s->data->scratch, s->motion.v_after, s->motion.v_drift);
     }
-    add_velocities(m, s, s->y_end, s->v_kicked);
+    add_velocities(m, s, s->kick.y_end, s->motion.v_after);
     if (same) {
-        memcpy(s->drift, s->v_kicked, bytes);
+        memcpy(s->motion.v_drift, s->motion.v_after, bytes);
     } else {
-        add_velocities(m, s, s->y_drift, s->drift);
+        add_velocities(m, s, s->kick.y_drift, s->motion.v_drift);
     }
 }
 
 static void move(const kk_model *m, kk_simulator *s) {
-    if (s->is_crowd) {
-        kki_crowd_move(m, s);
+    if (s->traits.has_only_free_bodies) {
+        kki_only_free_move(m, s);
         return;
     }
-    const double h = s->h, *kicked = s->v_kicked;
-    double *restrict acceleration = s->acceleration, *restrict kick = s->v_kick, *restrict v = s->v;
+    const double h = s->h, *kicked = s->motion.v_after;
+    double *restrict acceleration = s->motion.acceleration, *restrict kick = s->motion.v_before,
+                     *restrict v = s->motion.v;
     for (int k = 0; k < m->nv; k++) {
         acceleration[k] = (kicked[k] - v[k]) / h;
         kick[k] = v[k];
         v[k] = kicked[k];
     }
-    kki_drift_along(m, 0.5 * s->h, s->drift, s->q, s->v);
+    kki_drift_along(m, 0.5 * s->h, s->motion.v_drift, s->motion.q, s->motion.v);
 }
 
 // ---- prove it
 
 /// A number that is not one, by the name of its joint; −1 if all are good.
 static int first_bad(const kk_model *m, const kk_simulator *s) {
-    if (kki_are_finite(s->q, m->nq) && kki_are_finite(s->v, m->nv)) {
+    if (kki_are_finite(s->motion.q, m->nq) && kki_are_finite(s->motion.v, m->nv)) {
         return -1;
     }
     for (int i = 1; i < m->nbody; i++) {
         const kki_body *b = &m->body[i];
         double sum = 0;
         for (int k = 0; k < b->nq; k++) {
-            sum += s->q[b->q_index + k] * 0;
+            sum += s->motion.q[b->q_index + k] * 0;
         }
         for (int k = 0; k < b->nv; k++) {
-            sum += s->v[b->v_index + k] * 0;
+            sum += s->motion.v[b->v_index + k] * 0;
         }
         if (!(sum == 0)) {
             return i;
@@ -165,7 +167,7 @@ static int first_bad(const kk_model *m, const kk_simulator *s) {
 }
 
 static kk_status prove(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
-    if (s->degrades) {
+    if (s->retry.degrades) {
         kki_hold_bad_trees(m, s, state);
     }
     const int bad = first_bad(m, s);
@@ -176,19 +178,20 @@ static kk_status prove(const kk_model *m, kk_simulator *s, const kk_state *state
             kki_model_name(m, m->body[bad].joint_name));
     }
     double deepest = s->report.penetration;
-    for (int i = 0; i < s->ncontact && s->loose.npoint < s->ncontact; i++) { // the swarm reports its own
-        const double depth = -s->contact[i].gap;
+    for (int i = 0; i < s->contacts.count && s->free_bodies.npoint < s->contacts.count;
+         i++) { // the swarm reports its own
+        const double depth = -s->contacts.list[i].gap;
         deepest = depth > deepest ? depth : deepest;
     }
     s->report.penetration = deepest;
-    s->report.contacts = s->ncontact;
-    s->report.islands = s->nisland + s->loose.islands;
-    s->report.rows += 3 * s->loose.npoint;
-    if (s->loose.largest > s->report.largest_island) {
-        s->report.largest_island = s->loose.largest;
+    s->report.contacts = s->contacts.count;
+    s->report.islands = s->islands.count + s->free_bodies.islands;
+    s->report.rows += 3 * s->free_bodies.npoint;
+    if (s->free_bodies.largest > s->report.largest_island) {
+        s->report.largest_island = s->free_bodies.largest;
     }
-    for (int i = 0; i < s->nisland; i++) {
-        const int rows = s->island[i].nrow;
+    for (int i = 0; i < s->islands.count; i++) {
+        const int rows = s->islands.list[i].nrow;
         s->report.rows += rows;
         s->report.largest_island = rows > s->report.largest_island ? rows : s->report.largest_island;
     }
@@ -206,20 +209,22 @@ enum { MOST_CORRECTIONS = 2 };
 
 /// Energy from nowhere is never certified: the step is taken again, better, or what it gained is told.
 static kk_status audit(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
-    if (s->is_crowd || s->options.budget > 0 || s->options.max_newton > 0 || (s->is_smooth && s->is_pushed)) {
+    if (s->traits.has_only_free_bodies || s->options.budget > 0 || s->options.max_newton > 0 ||
+        (s->rk4.is_used && s->forces.is_pushed)) {
         return KK_OK; // bodies alone keep their energy by themselves; real-time mode proves nothing; no stage's pushes are those of the step
     }
     kki_audit(m, s, state);
     const kki_verdict_of_audit verdict = kki_audit_verdict(s);
-    const int is_rough = verdict != KKI_AUDIT_ACCURATE || s->is_fresh || (s->is_shared && s->tries == 0);
-    if (is_rough && s->tries < MOST_CORRECTIONS && !s->degrades && !s->is_smooth) {
-        s->is_rough = 1;
+    const int is_rough =
+        verdict != KKI_AUDIT_ACCURATE || s->motion.is_fresh || (s->retry.is_shared && s->retry.attempts == 0);
+    if (is_rough && s->retry.attempts < MOST_CORRECTIONS && !s->retry.degrades && !s->rk4.is_used) {
+        s->retry.is_rough = 1;
         return KK_OK;
     }
     if (verdict != KKI_AUDIT_GAINS) {
         return KK_OK;
     }
-    if (s->degrades) {
+    if (s->retry.degrades) {
         kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_ENERGY, KK_STAGE_MOVE, NULL, s->report.audit.error);
         return KK_OK;
     }
@@ -233,10 +238,10 @@ static kk_status find_room_in(kk_simulator *s, const kk_state *state, size_t wor
 }
 
 static void commit(const kk_model *m, kk_simulator *s, kk_state *state) {
-    kki_still_begin(m, s, state);
-    memcpy(kk_state_q(state), s->q, (size_t)m->nq * sizeof *s->q);
-    memcpy(kk_state_v(state), s->v, (size_t)m->nv * sizeof *s->v);
-    memcpy(kk_state_lag(state), s->lag, (size_t)m->nlag * sizeof *s->lag);
+    kki_cached_begin(m, s, state);
+    memcpy(kk_state_q(state), s->motion.q, (size_t)m->nq * sizeof *s->motion.q);
+    memcpy(kk_state_v(state), s->motion.v, (size_t)m->nv * sizeof *s->motion.v);
+    memcpy(kk_state_lag(state), s->motion.activation, (size_t)m->nlag * sizeof *s->motion.activation);
     kki_warm_commit(s, state);
     kk_state_set_time(state, kk_state_time(state) + s->h);
 }
@@ -247,12 +252,12 @@ static void commit(const kk_model *m, kk_simulator *s, kk_state *state) {
 static kk_status constrain(const kk_model *m, kk_simulator *s, const kk_state *state, double *t, kk_error *error) {
     kk_status status = kki_detect(m, s, state);
     if (status == KK_OK) {
-        kki_find_standing(m, s);
+        kki_find_pivots(m, s);
     }
     *t = book(s, KK_STAGE_DETECT, *t);
     if (status == KK_OK) {
         status = kki_constrain(m, s);
-        status = status ? status : kki_divide(m, s, error);
+        status = status ? status : kki_find_islands(m, s, error);
         *t = book(s, KK_STAGE_CONSTRAIN, *t);
     }
     return status;
@@ -260,14 +265,14 @@ static kk_status constrain(const kk_model *m, kk_simulator *s, const kk_state *s
 
 /// Whether this step is one for Runge and Kutta: asked for, and nothing but dry friction holds anything.
 static int is_smooth(const kk_model *m, const kk_simulator *s) {
-    int smooth = m->options.integrator == KK_INTEGRATOR_RK4 && s->loose.npoint == 0;
-    for (int i = 0; i < s->nconstraint && smooth; i++) {
-        smooth = s->constraint[i].kind == KKI_ON_FRICTION;
+    int smooth = m->options.integrator == KK_INTEGRATOR_RK4 && s->free_bodies.npoint == 0;
+    for (int i = 0; i < s->constraints.count && smooth; i++) {
+        smooth = s->constraints.list[i].kind == KKI_ON_JOINT_FRICTION;
     }
     return smooth;
 }
 
-/// Forces, free motion and impulses; velocities at the end, into s->v_kicked.
+/// Forces, free motion and impulses; velocities at the end, into s->motion.v_after.
 static kk_status kick_once(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input, double *t,
                            kk_error *error) {
     kk_status status = kki_apply_forces(m, s, input, error);
@@ -279,7 +284,7 @@ static kk_status kick_once(const kk_model *m, kk_simulator *s, const kk_state *s
     *t = book(s, KK_STAGE_FACTOR, *t);
     status = kki_resolve_islands(m, s, state, error);
     *t = book(s, KK_STAGE_SOLVE, *t);
-    if (status == KK_OK && !s->is_crowd) { // no servos there that would have to know
+    if (status == KK_OK && !s->traits.has_only_free_bodies) { // no servos there that would have to know
         find_velocities(m, s);
     }
     return status;
@@ -291,24 +296,24 @@ static kk_status prepare_again(const kk_model *m, kk_simulator *s, const kk_stat
     const kk_report spent = s->report; // of time only
     s->report = *before;
     memcpy(s->report.seconds, spent.seconds, sizeof spent.seconds);
-    memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
-    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v,
-                                   s->v_bias); // takes the caller's wrenches out again
+    memcpy(s->motion.activation, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->motion.activation);
+    s->data->kernels->kick_prepare(m, &s->data->scratch, s->motion.q, s->motion.v,
+                                   s->motion.v_bias); // takes the caller's wrenches out again
     const kk_status status = kki_constrain(m, s);
-    return status ? status : kki_divide(m, s, error);
+    return status ? status : kki_find_islands(m, s, error);
 }
 
 /// Once; and again where servos turn out to be beyond their limits. Each time there are more of them, so it ends.
 static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input, double *t,
                       kk_error *error) {
     const kk_report before = s->report;
-    s->settles = 1;
+    s->forces.settles = 1;
     kk_status status = kick_once(m, s, state, input, t, error);
-    while (status == KK_OK && (kki_find_saturated(m, s) | kki_find_stopped(m, s))) {
+    while (status == KK_OK && (kki_find_saturated(m, s) | kki_find_unsaturated(m, s))) {
         status = prepare_again(m, s, state, &before, error);
         status = status ? status : kick_once(m, s, state, input, t, error);
     }
-    s->settles = 0;
+    s->forces.settles = 0;
     if (status == KK_OK) {
         kki_audit_pushes(m, s);
         move(m, s);
@@ -318,48 +323,48 @@ static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state,
 }
 
 static void go_to_middle(const kk_model *m, kk_simulator *s, const kk_state *state) {
-    if (s->is_crowd) {
-        kki_crowd_go_to_middle(m, s);
+    if (s->traits.has_only_free_bodies) {
+        kki_only_free_go_to_middle(m, s);
         return;
     }
-    kki_drift(m, 0.5 * s->h, s->q, s->v);
+    kki_drift(m, 0.5 * s->h, s->motion.q, s->motion.v);
     kki_predict_velocity(m, s, state);
-    if (s->tries > 0) { // the last attempt says what the mean velocity was
-        memcpy(s->v_bias, s->v_mean, (size_t)m->nv * sizeof *s->v_bias);
+    if (s->retry.attempts > 0) { // the last attempt says what the mean velocity was
+        memcpy(s->motion.v_bias, s->motion.v_mean, (size_t)m->nv * sizeof *s->motion.v_bias);
     }
     // Runge and Kutta where nothing can ever hold anything: nobody asks for the poses of the middle
-    if (m->options.integrator != KK_INTEGRATOR_RK4 || s->max_constraints > 0) {
-        s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v, s->v_bias);
+    if (m->options.integrator != KK_INTEGRATOR_RK4 || s->constraints.max > 0) {
+        s->data->kernels->kick_prepare(m, &s->data->scratch, s->motion.q, s->motion.v, s->motion.v_bias);
     }
-    memcpy(s->q_middle, s->q, (size_t)m->nq * sizeof *s->q);
+    memcpy(s->motion.q_middle, s->motion.q, (size_t)m->nq * sizeof *s->motion.q);
 }
 
 /// Runge and Kutta where they can, the kick otherwise.
 static kk_status integrate(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input, double *t,
                            kk_error *error) {
     int sticks = 1;
-    s->is_smooth = is_smooth(m, s);
-    if (s->is_smooth) {
+    s->rk4.is_used = is_smooth(m, s);
+    if (s->rk4.is_used) {
         const kk_status status = kki_rk4(m, s, state, input, &sticks, error);
         if (status != KK_OK || !sticks) {
             return status;
         }
-        s->is_smooth = 0;
-        memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
+        s->rk4.is_used = 0;
+        memcpy(s->motion.activation, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->motion.activation);
         copy_motion(m, s, state);
         go_to_middle(m, s, state);
     }
     return kick(m, s, state, input, t, error);
 }
 
-/// One try at a step or a part of one. Where its bias forces can be had better, s->is_rough says so and the state stays.
-/// Where fast bodies meet in it, s->meeting says when and the state stays.
+/// One try at a step or a part of one. Where its bias forces can be had better, s->retry.is_rough says so and the state stays.
+/// Where fast bodies meet in it, s->fast.meeting says when and the state stays.
 static kk_status try_once(const kk_model *model, kk_simulator *s, kk_state *state, const kk_input *input, double h,
-                          kki_looks looks, kk_error *error) {
+                          kki_fast_policy looks, kk_error *error) {
     double t = now(s);
     begin(model, s, state, h);
-    kki_glide_begin(model, s, state);
-    s->looks = looks;
+    kki_saturated_begin(model, s, state);
+    s->fast.policy = looks;
     t = book(s, KK_STAGE_BEGIN, t);
 
     // where is everything, in the middle of the step
@@ -368,7 +373,7 @@ static kk_status try_once(const kk_model *model, kk_simulator *s, kk_state *stat
 
     // what touches what, and what must not happen
     kk_status status = constrain(model, s, state, &t, error);
-    if (status == KK_OK && s->meeting >= 0) {
+    if (status == KK_OK && s->fast.meeting >= 0) {
         return KK_OK;
     }
 
@@ -381,25 +386,25 @@ static kk_status try_once(const kk_model *model, kk_simulator *s, kk_state *stat
     }
 
     // prove it
-    if (s->has_history) {
+    if (s->traits.has_history) {
         kki_remember_controls(model, s, input ? input->control : NULL);
     }
     kki_finish(model, s);
-    if (!s->is_smooth) {
+    if (!s->rk4.is_used) {
         kki_keep_momentum(model, s, state);
     }
     kki_warm_store(s);
-    s->may_balance = kki_may_balance(model, s);
+    s->energy.may_balance = kki_may_balance(model, s);
     kki_close_loops(model, s);
-    if (!s->is_smooth) {
+    if (!s->rk4.is_used) {
         kki_remember_flights(model, s);
     }
     status = prove(model, s, state, error);
     status = status ? status : audit(model, s, state, error);
-    if (status == KK_OK && !s->is_rough) {
+    if (status == KK_OK && !s->retry.is_rough) {
         status = find_room_in(s, state, kki_warm_needs(s, state));
     }
-    if (status == KK_OK && !s->is_rough) {
+    if (status == KK_OK && !s->retry.is_rough) {
         kki_remember_acceleration(model, s); // behind all that changes velocities
         commit(model, s, state);
         book(s, KK_STAGE_PROVE, t);
@@ -410,24 +415,24 @@ static kk_status try_once(const kk_model *model, kk_simulator *s, kk_state *stat
 /// The mean of the velocities before and after the kick, which the next attempt takes its bias forces of.
 static void remember_mean_velocity(const kk_model *m, kk_simulator *s) {
     for (int k = 0; k < m->nv; k++) {
-        s->v_mean[k] = 0.5 * (s->v_kick[k] + s->v_kicked[k]);
+        s->motion.v_mean[k] = 0.5 * (s->motion.v_before[k] + s->motion.v_after[k]);
     }
 }
 
-/// One step, or a part of one, of length h. Where fast bodies meet in it, s->meeting says when and the state stays.
+/// One step, or a part of one, of length h. Where fast bodies meet in it, s->fast.meeting says when and the state stays.
 static kk_status attempt(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
-                         kki_looks looks, kk_error *error) {
+                         kki_fast_policy looks, kk_error *error) {
     const kk_report before = s->report;
-    s->is_rough = s->tries = 0;
+    s->retry.is_rough = s->retry.attempts = 0;
     kk_status status = try_once(m, s, state, input, h, looks, error);
-    while (status == KK_OK && s->is_rough) {
+    while (status == KK_OK && s->retry.is_rough) {
         remember_mean_velocity(m, s);
         s->report = before;
-        s->is_rough = 0;
-        s->tries++;
+        s->retry.is_rough = 0;
+        s->retry.attempts++;
         status = try_once(m, s, state, input, h, looks, error);
     }
-    s->report.corrections += s->tries > 0;
+    s->report.corrections += s->retry.attempts > 0;
     return status;
 }
 
@@ -438,8 +443,8 @@ enum { MOST_MEETINGS = 4, MOST_LOOKS = 4000 };
 enum { FEW_SHARES = 4, MOST_SHARES = 32 };
 
 /// Fast pairs are followed up to their meetings; where many meet, they get contacts of their impacts in what is left.
-static kki_looks look_of(const kk_simulator *s, int looked_at) {
-    return s->options.discrete ? KKI_LOOKS_NOWHERE : looked_at >= MOST_LOOKS ? KKI_STRIKES : KKI_LOOKS_AHEAD;
+static kki_fast_policy look_of(const kk_simulator *s, int looked_at) {
+    return s->options.discrete ? KKI_FAST_AT_MIDDLE : looked_at >= MOST_LOOKS ? KKI_FAST_IMPACTS : KKI_FAST_AHEAD;
 }
 
 /// What each part may gain must not add up to more than a step may.
@@ -448,7 +453,7 @@ static kk_status audit_parts(kk_simulator *s, kk_error *error) {
     if (!(a->error > KKI_MOST_GAIN * a->scale)) {
         return KK_OK;
     }
-    if (s->degrades) {
+    if (s->retry.degrades) {
         kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_ENERGY, KK_STAGE_MOVE, NULL, a->error);
         return KK_OK;
     }
@@ -467,18 +472,18 @@ static kk_status step_in_parts(const kk_model *m, kk_simulator *s, kk_state *sta
         if (parts > 0 || !meets) {
             status = attempt(m, s, s->trial, input, length, look_of(s, looked_at), error);
         }
-        if (status == KK_OK && s->meeting >= 0 && s->nmeeting > MOST_MEETINGS) {
+        if (status == KK_OK && s->fast.meeting >= 0 && s->fast.nmeeting > MOST_MEETINGS) {
             looked_at = MOST_LOOKS;
-            status = attempt(m, s, s->trial, input, length, KKI_STRIKES, error);
-        } else if (status == KK_OK && s->meeting >= 0) {
-            length = s->meeting;
-            looked_at += s->nnear;
-            status = attempt(m, s, s->trial, input, length, KKI_LOOKS_NOWHERE, error);
+            status = attempt(m, s, s->trial, input, length, KKI_FAST_IMPACTS, error);
+        } else if (status == KK_OK && s->fast.meeting >= 0) {
+            length = s->fast.meeting;
+            looked_at += s->fast.nnear;
+            status = attempt(m, s, s->trial, input, length, KKI_FAST_AT_MIDDLE, error);
         }
         left -= length;
         parts++;
     }
-    s->report.parts = parts;
+    s->report.substeps = parts;
     status = status ? status : audit_parts(s, error);
     const kki_warm_list list = kki_state_list(s->trial);
     status = status ? status : find_room_in(s, state, kki_warm_words(&list));
@@ -495,19 +500,19 @@ static void blank_report(kk_report *report) {
     memset(report, 0, sizeof *report);
     report->worst_body[0] = report->worst_body[1] = -1;
     report->flaw_body[0] = report->flaw_body[1] = -1;
-    report->parts = 1;
+    report->substeps = 1;
 }
 
 /// What cannot be proved in one go often can in two: points that lose and find each other are then in other places.
 static kk_status step_in_shares(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                                 int first, int last, kk_error *error) {
     kk_status status = KK_NOT_CONVERGED;
-    s->is_shared = 1;
+    s->retry.is_shared = 1;
     for (int n = first; status == KK_NOT_CONVERGED && n <= last; n *= 2) {
         blank_report(&s->report);
         status = step_in_parts(m, s, state, input, h, h / n, 0, error);
     }
-    s->is_shared = 0;
+    s->retry.is_shared = 0;
     return status;
 }
 
@@ -515,12 +520,12 @@ static kk_status step_in_shares(const kk_model *m, kk_simulator *s, kk_state *st
 static kk_status step_yielding(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                                kk_error *error) {
     blank_report(&s->report);
-    s->may_yield = 1;
+    s->retry.may_yield = 1;
     const kk_status status = step_in_parts(m, s, state, input, h, h, 0, error);
-    s->may_yield = 0;
-    if (status == KK_OK && s->report.given > 0) {
+    s->retry.may_yield = 0;
+    if (status == KK_OK && s->report.contact_yield > 0) {
         kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_RESIDUAL, KK_STAGE_SOLVE, s->report.worst_body,
-                      s->report.given);
+                      s->report.contact_yield);
     }
     return status;
 }
@@ -529,9 +534,9 @@ static kk_status step_yielding(const kk_model *m, kk_simulator *s, kk_state *sta
 static kk_status step_degraded(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                                kk_error *error) {
     blank_report(&s->report);
-    s->degrades = 1;
+    s->retry.degrades = 1;
     const kk_status status = step_in_parts(m, s, state, input, h, h, 0, error);
-    s->degrades = 0;
+    s->retry.degrades = 0;
     if (status == KK_OK) {
         kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_RESIDUAL, KK_STAGE_SOLVE, s->report.worst_body,
                       s->report.residual);
@@ -542,8 +547,8 @@ static kk_status step_degraded(const kk_model *m, kk_simulator *s, kk_state *sta
 /// Whether many short parts of a step are cheap: no island of the last attempt was large.
 static int is_small(const kk_simulator *s) {
     int most = 0;
-    for (int i = 0; i < s->nisland; i++) {
-        most = s->island[i].nrow > most ? s->island[i].nrow : most;
+    for (int i = 0; i < s->islands.count; i++) {
+        most = s->islands.list[i].nrow > most ? s->islands.list[i].nrow : most;
     }
     return most <= KKI_ROBOT_ROWS;
 }
@@ -563,8 +568,8 @@ static kk_status step_by_paper(const kk_model *m, kk_simulator *s, kk_state *sta
                                kk_error *error) {
     double t = now(s);
     begin(m, s, state, s->options.timestep);
-    s->looks = KKI_LOOKS_NOWHERE;
-    memcpy(s->q_middle, s->q, (size_t)m->nq * sizeof *s->q);
+    s->fast.policy = KKI_FAST_AT_MIDDLE;
+    memcpy(s->motion.q_middle, s->motion.q, (size_t)m->nq * sizeof *s->motion.q);
     kk_status status = s->paper->step(m, s, state, input, error);
     t = book(s, KK_STAGE_SOLVE, t);
     status = status ? status : prove(m, s, state, error);
@@ -580,7 +585,7 @@ static kk_status step_by_paper(const kk_model *m, kk_simulator *s, kk_state *sta
 static void repeat(kk_simulator *s, kk_state *state) {
     const double t = now(s);
     memset(s->report.seconds, 0, sizeof s->report.seconds);
-    s->report.repeated = 1;
+    s->report.is_cached = 1;
     kk_state_set_time(state, kk_state_time(state) + s->h);
     book(s, KK_STAGE_PROVE, t);
 }
@@ -588,16 +593,16 @@ static void repeat(kk_simulator *s, kk_state *state) {
 /// All of a step: whatever it lacks room for it says, with KK_LIMIT_EXCEEDED.
 static kk_status step(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, kk_error *error) {
     const double h = s->options.timestep;
-    s->still.is_known = s->still.may_be = 0;
+    s->cached.is_known = s->cached.may_be = 0;
     blank_report(&s->report);
     if (s->paper) {
         return step_by_paper(m, s, state, input, error);
     }
     kk_status status = attempt(m, s, state, input, h, look_of(s, 0), error);
-    if (status == KK_OK && s->meeting >= 0) {
+    if (status == KK_OK && s->fast.meeting >= 0) {
         status = step_in_parts(m, s, state, input, h, h, 1, error);
     } else if (status == KK_OK) {
-        kki_still_end(m, s, state, input);
+        kki_cached_end(m, s, state, input);
     }
     if (status == KK_NOT_CONVERGED) {
         status = step_otherwise(m, s, state, input, h, error);
@@ -625,7 +630,7 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
     const kk_input acting = given ? without_zeros(model, *given) : (kk_input){0};
     const kk_input *input = given ? &acting : NULL;
     kk_status status = check(model, s, state, error);
-    if (status == KK_OK && kki_repeats(model, s, state, input)) {
+    if (status == KK_OK && kki_is_cached(model, s, state, input)) {
         repeat(s, state);
         return KK_OK;
     }

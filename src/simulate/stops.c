@@ -24,8 +24,8 @@ static double length(const double t[2]) {
 /// Tangential velocity against a moving surface.
 static void slip(const kki_piece *p, const kki_constraint *c, const double *u, double t[2]) {
     const int r = kki_piece_row(p, c);
-    t[0] = u[r + 1] + p->s->bias[c->row + 1];
-    t[1] = u[r + 2] + p->s->bias[c->row + 2];
+    t[0] = u[r + 1] + p->s->solution.bias[c->row + 1];
+    t[1] = u[r + 2] + p->s->solution.bias[c->row + 2];
 }
 
 static verdict sliding_along(const double t[2]) {
@@ -35,12 +35,12 @@ static verdict sliding_along(const double t[2]) {
 
 /// Whether a contact bears from the piece's start on. What has yet to land has friction from then on only, and its slide ends there.
 static int is_closed(const kki_piece *p, const kki_constraint *c) {
-    return __builtin_fabs(p->u_s[kki_piece_row(p, c)]) < RESTING && !(p->s->bias[c->row] > RESTING);
+    return __builtin_fabs(p->u_s[kki_piece_row(p, c)]) < RESTING && !(p->s->solution.bias[c->row] > RESTING);
 }
 
 /// Reads a contact; *stops becomes 1 where its sliding ended inside the piece.
 static verdict judge_contact(const kki_piece *p, const kki_constraint *c, const double *lambda, int *stops) {
-    const double *l = lambda + kki_piece_row(p, c), friction = p->s->block[c->block].friction;
+    const double *l = lambda + kki_piece_row(p, c), friction = p->s->solution.block[c->block].friction;
     double before[2], after[2];
     slip(p, c, p->u_s, before);
     slip(p, c, p->u_e, after);
@@ -60,7 +60,7 @@ static verdict judge_contact(const kki_piece *p, const kki_constraint *c, const 
 /// A dry joint, likewise; its friction has one direction only.
 static verdict judge_joint(const kki_piece *p, const kki_constraint *c, const double *lambda, int *stops) {
     const int r = kki_piece_row(p, c);
-    const kki_block *b = &p->s->block[c->block];
+    const kki_block *b = &p->s->solution.block[c->block];
     const double before = p->u_s[r], after = p->u_e[r];
     const int at_bound = lambda[r] >= b->upper || lambda[r] <= b->lower;
     if (__builtin_fabs(before) > SLIDING && !(at_bound && before * after > 0) && !c->sticks) {
@@ -73,16 +73,16 @@ static verdict judge_joint(const kki_piece *p, const kki_constraint *c, const do
 static verdict judge(const kki_piece *p, const kki_constraint *c, const double *lambda, int *stops) {
     switch (c->kind) {
     case KKI_ON_CONTACT: return judge_contact(p, c, lambda, stops);
-    case KKI_ON_FRICTION:
-    case KKI_ON_RUBBING: return judge_joint(p, c, lambda, stops);
+    case KKI_ON_JOINT_FRICTION:
+    case KKI_ON_TENDON_FRICTION: return judge_joint(p, c, lambda, stops);
     case KKI_ON_LIMIT:
-    case KKI_ON_TENDON: return (verdict){lambda[kki_piece_row(p, c)] > 0 ? STICK : OPEN, {0, 0}};
+    case KKI_ON_TENDON_LIMIT: return (verdict){lambda[kki_piece_row(p, c)] > 0 ? STICK : OPEN, {0, 0}};
     default: return (verdict){STICK, {0, 0}};
     }
 }
 
 int kki_stops_any(const kki_piece *p) {
-    const double *lambda = kki_piece_rows(p, p->s->lambda);
+    const double *lambda = kki_piece_rows(p, p->s->solution.lambda);
     int stops = 0;
     for (int i = 0; i < p->I->nconstraint && !stops; i++) {
         const kki_constraint *c = kki_piece_constraint(p, i);
@@ -109,7 +109,7 @@ static void list_held(const kki_piece *p, const kki_constraint *c, const verdict
     } else if (kki_is_dry(c) && v->mode == SLIDE) {
         lambda[r] = v->d[0];
     } else if (c->kind == KKI_ON_CONTACT && v->mode == SLIDE) {
-        const kki_block *b = &p->s->block[c->block];
+        const kki_block *b = &p->s->solution.block[c->block];
         const double friction = b->friction, most = friction * (lambda[r] + b->adhesion);
         lambda[r + 1] = most * v->d[0];
         lambda[r + 2] = most * v->d[1];
@@ -126,10 +126,10 @@ static int solve_held(kki_piece *p, const verdict *v, double *lambda) {
     kk_simulator *s = p->s;
     int count = 0;
     for (int i = 0; i < p->I->nconstraint; i++) {
-        list_held(p, kki_piece_constraint(p, i), &v[i], lambda, s->held, &count);
+        list_held(p, kki_piece_constraint(p, i), &v[i], lambda, p->I->scratch->held, &count);
     }
     const double floor = kki_island_solver_options(s, p->I).floor;
-    return kki_contact_hold(p->problem, &s->solver, floor, count, s->held, lambda);
+    return kki_contact_hold(p->problem, &p->I->scratch->solver, floor, count, p->I->scratch->held, lambda);
 }
 
 /// Slip of a contact or a dry joint.
@@ -164,8 +164,8 @@ static double first_stop(kki_piece *p, const double *u_end, int *refuted) {
     *refuted = 0;
     for (int i = 0; i < p->I->nconstraint; i++) {
         const double at = stop_share(p, kki_piece_constraint(p, i), u_end);
-        if (p->s->stopping[i] && at >= 1) {
-            p->s->constraint[p->s->order[p->I->first_constraint + i]].sticks = 1;
+        if (p->I->scratch->stopping[i] && at >= 1) {
+            p->s->constraints.list[p->s->constraints.order[p->I->first_constraint + i]].sticks = 1;
             *refuted = 1;
         }
         share = at < share ? at : share;
@@ -178,8 +178,8 @@ static int judge_all(kki_piece *p, const double *lambda) {
     int any = 0;
     for (int i = 0; i < p->I->nconstraint; i++) {
         int stops = 0;
-        p->s->verdict[i] = judge(p, kki_piece_constraint(p, i), lambda, &stops);
-        p->s->stopping[i] = (int8_t)stops;
+        p->I->scratch->verdict[i] = judge(p, kki_piece_constraint(p, i), lambda, &stops);
+        p->I->scratch->stopping[i] = (int8_t)stops;
         any |= stops;
     }
     return any;
@@ -188,7 +188,7 @@ static int judge_all(kki_piece *p, const double *lambda) {
 /// Whether what sticks or bears in a forced solution may do so: then no slide went on in this way, and it is no solution.
 static int is_lawful(const kki_piece *p, const kki_constraint *c, const verdict *v, const double *lambda) {
     const double *l = lambda + kki_piece_row(p, c), slack = 1 + 1e-9;
-    const kki_block *b = &p->s->block[c->block];
+    const kki_block *b = &p->s->solution.block[c->block];
     if (c->kind == KKI_ON_CONTACT && v->mode != OPEN) {
         const double normal = l[0] + b->adhesion;
         return normal >= 0 && (v->mode == SLIDE || length(l + 1) <= slack * b->friction * normal);
@@ -199,13 +199,13 @@ static int is_lawful(const kki_piece *p, const kki_constraint *c, const verdict 
     if (c->kind == KKI_ON_MOTOR) {
         return l[0] >= b->lower && l[0] <= b->upper;
     }
-    return (c->kind != KKI_ON_LIMIT && c->kind != KKI_ON_TENDON) || l[0] >= 0;
+    return (c->kind != KKI_ON_LIMIT && c->kind != KKI_ON_TENDON_LIMIT) || l[0] >= 0;
 }
 
 static int all_lawful(const kki_piece *p, const double *lambda) {
     int lawful = 1;
     for (int i = 0; i < p->I->nconstraint && lawful; i++) {
-        lawful = is_lawful(p, kki_piece_constraint(p, i), &p->s->verdict[i], lambda);
+        lawful = is_lawful(p, kki_piece_constraint(p, i), &p->I->scratch->verdict[i], lambda);
     }
     return lawful;
 }
@@ -214,14 +214,14 @@ static int all_lawful(const kki_piece *p, const double *lambda) {
 static int force_slides(kki_piece *p, const double *lambda, double *held, double *forced) {
     kk_simulator *s = p->s;
     memcpy(held, lambda, (size_t)p->I->stride * sizeof *held);
-    if (!solve_held(p, s->verdict, held)) {
+    if (!solve_held(p, p->I->scratch->verdict, held)) {
         return 0;
     }
     for (int k = 0; k < p->I->nv; k++) {
         forced[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
     }
     kki_rows_add(s, p->I, held, forced);
-    kki_rows_velocity(p->s, p->I, forced, kki_piece_rows(p, s->u2));
+    kki_rows_velocity(p->s, p->I, forced, kki_piece_rows(p, s->solution.u2));
     return 1;
 }
 
@@ -230,17 +230,17 @@ static int force_slides(kki_piece *p, const double *lambda, double *held, double
 static int many_joints_stop(const kki_piece *p) {
     int count = 0;
     for (int i = 0; i < p->I->nconstraint; i++) {
-        count += p->s->stopping[i] && kki_is_dry(kki_piece_constraint(p, i));
+        count += p->I->scratch->stopping[i] && kki_is_dry(kki_piece_constraint(p, i));
     }
     return count > MOST_JOINTS;
 }
 
 int kki_stop_inside(kki_piece *p) {
     kk_simulator *s = p->s;
-    double *lambda = kki_piece_rows(p, s->lambda), *held = kki_piece_rows(p, s->lambda2), *forced = s->local[5],
-           share = 1;
+    double *lambda = kki_piece_rows(p, s->solution.lambda), *held = kki_piece_rows(p, s->solution.lambda2),
+           *forced = p->I->scratch->product, share = 1;
     int refuted = 1;
-    if (p->I->is_wide) {
+    if (p->I->is_sparse) {
         return 0; // the forced solution would be one of the whole pile
     }
     for (int round = 0; refuted; round++) {
@@ -248,7 +248,7 @@ int kki_stop_inside(kki_piece *p) {
             !force_slides(p, lambda, held, forced)) {
             return 0;
         }
-        share = first_stop(p, kki_piece_rows(p, s->u2), &refuted);
+        share = first_stop(p, kki_piece_rows(p, s->solution.u2), &refuted);
     }
     if (!(share < 1) || share <= 0 || !all_lawful(p, held)) {
         return 0;

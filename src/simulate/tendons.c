@@ -21,8 +21,8 @@ static void pull(const kk_model *model, kk_simulator *s, int tendon, double forc
     const kki_model_tendon *t = &model->tendon[tendon];
     for (int i = 0; i < t->term_count && t->type == KK_TENDON_FIXED; i++) {
         const kki_tendon_term *x = &model->tendon_term[t->first_term + i];
-        s->force[source][x->v_index] += x->coefficient * force;
-        s->tau[x->v_index] += x->coefficient * force;
+        s->forces.by_source[source][x->v_index] += x->coefficient * force;
+        s->forces.tau[x->v_index] += x->coefficient * force;
     }
     kki_tendon_walk walk = {.share = 1};
     for (kki_tendon_leg leg; t->type == KK_TENDON_SPATIAL && kki_tendon_next(model, s->data, t, &walk, &leg);) {
@@ -39,7 +39,7 @@ void kki_tendon_book(const kk_model *m, kk_simulator *s, int tendon, double forc
     const kki_model_tendon *t = &m->tendon[tendon];
     for (int i = 0; i < t->term_count && t->type == KK_TENDON_FIXED; i++) {
         const kki_tendon_term *x = &m->tendon_term[t->first_term + i];
-        s->force[source][x->v_index] += x->coefficient * force;
+        s->forces.by_source[source][x->v_index] += x->coefficient * force;
     }
 }
 
@@ -82,36 +82,36 @@ static void load_spring(kk_simulator *s, const kki_model_tendon *t, kki_tendon_l
     const double theta = x->is_implicit ? kki_theta(s->h * steep * x->mobility) : 0.5;
     x->passive = -k * (stretch + (theta - 0.5) * s->h * x->rate) - t->damping * x->rate;
     x->passive_slope = x->is_implicit ? -theta * steep : -0.0;
-    s->tendon_energy += spring_energy(t, x->length);
+    s->forces.tendon_energy += spring_energy(t, x->length);
     if (x->is_scattered) {
         double energy;
         x->passive += soft_bounds(s, t, x, &energy);
-        s->tendon_energy += energy;
+        s->forces.tendon_energy += energy;
     }
 }
 
 static int is_hauled(const kk_model *m, const kk_simulator *s, int tendon) {
-    return s->h > 0 && (m->tendon[tendon].armature > 0 || s->tendon[tendon].is_implicit);
+    return s->h > 0 && (m->tendon[tendon].armature > 0 || s->forces.tendon[tendon].is_implicit);
 }
 
 /// What rates of tendons with armature change by while all moves on without forces: from half a step before the middle to half a step behind it, with the
 /// velocity that Coriolis forces are those of (predict.c).
 static void find_turns(const kk_model *m, kk_simulator *s) {
-    const double *v = s->paper ? s->v : s->v_bias;
+    const double *v = s->paper ? s->motion.v : s->motion.v_bias;
     const size_t nq = (size_t)m->nq * sizeof(double), nv = (size_t)m->nv * sizeof(double);
     for (int side = 0; side < 2; side++) {
-        memcpy(s->q_part, s->q, nq);
-        memcpy(s->v_part, v, nv);
-        kki_drift(m, side ? 0.5 * s->h : -0.5 * s->h, s->q_part, s->v_part);
-        kk_kinematics_velocity(m, s->view, s->q_part, s->v_part);
+        memcpy(s->rk4.q_part, s->motion.q, nq);
+        memcpy(s->rk4.v_part, v, nv);
+        kki_drift(m, side ? 0.5 * s->h : -0.5 * s->h, s->rk4.q_part, s->rk4.v_part);
+        kk_kinematics_velocity(m, s->readout.view, s->rk4.q_part, s->rk4.v_part);
         for (int i = 0; i < m->ntendon; i++) {
             if (m->tendon[i].armature > 0 && m->tendon[i].type == KK_TENDON_SPATIAL) {
-                const double rate = kki_tendon_measure(m, s->view, i, s->q_part, s->v_part).rate;
-                s->tendon[i].turn += side ? rate : -rate;
+                const double rate = kki_tendon_measure(m, s->readout.view, i, s->rk4.q_part, s->rk4.v_part).rate;
+                s->forces.tendon[i].turn += side ? rate : -rate;
             }
         }
     }
-    kk_kinematics_velocity(m, s->view, s->q, s->v);
+    kk_kinematics_velocity(m, s->readout.view, s->motion.q, s->motion.v);
 }
 
 static int has_turns(const kk_model *m) {
@@ -123,17 +123,17 @@ static int has_turns(const kk_model *m) {
 }
 
 void kki_tendon_begin(const kk_model *model, kk_simulator *s) {
-    s->tendon_energy = s->tendon_kinetic[0] = s->tendon_kinetic[1] = 0;
+    s->forces.tendon_energy = s->forces.tendon_kinetic[0] = s->forces.tendon_kinetic[1] = 0;
     for (int i = 0; i < model->ntendon; i++) {
         const kki_model_tendon *t = &model->tendon[i];
-        kki_tendon_load *x = &s->tendon[i];
+        kki_tendon_load *x = &s->forces.tendon[i];
         x->passive = x->passive_slope = x->actuator = x->actuator_slope = x->given = x->turn = 0;
         if (x->is_driven || t->stiffness != 0 || t->damping != 0 || t->armature > 0 || x->is_scattered) {
-            const kki_tendon_motion motion = kki_tendon_measure(model, s->view, i, s->q, s->v);
+            const kki_tendon_motion motion = kki_tendon_measure(model, s->readout.view, i, s->motion.q, s->motion.v);
             x->length = motion.length;
             x->rate = motion.rate;
             load_spring(s, t, x);
-            s->tendon_kinetic[0] += 0.5 * t->armature * (x->rate * x->rate);
+            s->forces.tendon_kinetic[0] += 0.5 * t->armature * (x->rate * x->rate);
         }
     }
     if (s->h > 0 && has_turns(model)) {
@@ -144,7 +144,7 @@ void kki_tendon_begin(const kk_model *model, kk_simulator *s) {
 /// Actuators of a tendon that pull with more than it may be pulled with give less, all by the same share.
 static void limit_pull(const kk_model *m, kk_simulator *s, int tendon) {
     const kki_model_tendon *t = &m->tendon[tendon];
-    kki_tendon_load *x = &s->tendon[tendon];
+    kki_tendon_load *x = &s->forces.tendon[tendon];
     const double most = x->given > t->pull_upper ? t->pull_upper : x->given < t->pull_lower ? t->pull_lower : x->given;
     if (most == x->given) {
         return;
@@ -154,19 +154,19 @@ static void limit_pull(const kk_model *m, kk_simulator *s, int tendon) {
     x->actuator_slope = 0;
     for (int i = 0; i < m->nactuator; i++) {
         if (m->actuator[i].transmission == KK_TRANSMISSION_TENDON && m->actuator[i].tendon == tendon) {
-            s->drive[i] *= share;
-            s->wanted[i] = (kki_drive){s->drive[i], 0};
+            s->forces.drive[i] *= share;
+            s->forces.wanted[i] = (kki_drive){s->forces.drive[i], 0};
         }
     }
 }
 
-void kki_tendon_haul(const kk_model *model, kk_simulator *s) {
+void kki_tendon_drive(const kk_model *model, kk_simulator *s) {
     for (int i = 0; i < model->ntendon; i++) {
-        const kki_tendon_load *x = &s->tendon[i];
+        const kki_tendon_load *x = &s->forces.tendon[i];
         if (x->is_driven) {
             limit_pull(model, s, i);
         }
-        if (is_hauled(model, s, i) && kki_haul_mass(model, s, i) > 0) {
+        if (is_hauled(model, s, i) && kki_tendon_drive_mass(model, s, i) > 0) {
             continue; // by a row
         }
         if (model->tendon[i].type == KK_TENDON_SPATIAL) {
@@ -186,34 +186,34 @@ void kki_tendon_haul(const kk_model *model, kk_simulator *s) {
 
 // ---- rows of armature and of implicit forces
 
-double kki_haul_mass(const kk_model *model, const kk_simulator *s, int tendon) {
-    const kki_tendon_load *x = &s->tendon[tendon];
+double kki_tendon_drive_mass(const kk_model *model, const kk_simulator *s, int tendon) {
+    const kki_tendon_load *x = &s->forces.tendon[tendon];
     return model->tendon[tendon].armature - s->h * (x->passive_slope + x->actuator_slope);
 }
 
-double kki_haul_impulse(const kk_model *model, const kk_simulator *s, int tendon) {
-    const kki_tendon_load *x = &s->tendon[tendon];
+double kki_tendon_drive_impulse(const kk_model *model, const kk_simulator *s, int tendon) {
+    const kki_tendon_load *x = &s->forces.tendon[tendon];
     return s->h * (x->passive + x->actuator) - model->tendon[tendon].armature * x->turn;
 }
 
 void kki_tendon_finish(const kk_model *model, kk_simulator *s, int tendon, double lambda) {
-    const kki_tendon_load *x = &s->tendon[tendon];
-    const double mass = kki_haul_mass(model, s, tendon);
+    const kki_tendon_load *x = &s->forces.tendon[tendon];
+    const double mass = kki_tendon_drive_mass(model, s, tendon);
     if (mass <= 0) {
         return;
     }
-    const double change = (kki_haul_impulse(model, s, tendon) - lambda) / mass, end = x->rate + change;
+    const double change = (kki_tendon_drive_impulse(model, s, tendon) - lambda) / mass, end = x->rate + change;
     const double actuator = x->actuator + x->actuator_slope * change;
     if (model->tendon[tendon].type == KK_TENDON_SPATIAL) { // among the forces on nodes, as those without a row are
-        s->pushed_work += 0.5 * lambda * (x->rate + end);
+        s->energy.pushed_work += 0.5 * lambda * (x->rate + end);
     }
     kki_tendon_book(model, s, tendon, actuator, KK_FORCE_ACTUATOR);
     kki_tendon_book(model, s, tendon, lambda / s->h - actuator, KK_FORCE_PASSIVE);
-    s->tendon_kinetic[1] += 0.5 * model->tendon[tendon].armature * (end * end);
+    s->forces.tendon_kinetic[1] += 0.5 * model->tendon[tendon].armature * (end * end);
     for (int i = 0; i < model->nactuator && x->actuator_slope != 0; i++) {
         const kki_model_actuator *a = &model->actuator[i];
         if (a->transmission == KK_TRANSMISSION_TENDON && a->tendon == tendon) {
-            s->drive[i] = s->wanted[i].force + s->wanted[i].slope * a->gear * change;
+            s->forces.drive[i] = s->forces.wanted[i].force + s->forces.wanted[i].slope * a->gear * change;
         }
     }
 }
@@ -328,7 +328,7 @@ static const double MOST_TAKEN = 0.1;
 void kki_tendons_choose(const kk_model *model, kk_simulator *s) {
     const int may = !s->paper && !s->options.explicit_servos && model->options.integrator != KK_INTEGRATOR_RK4;
     for (int i = 0; i < model->ntendon; i++) {
-        kki_tendon_load *x = &s->tendon[i];
+        kki_tendon_load *x = &s->forces.tendon[i];
         int32_t branch[2];
         x->is_implicit = may && find_branches(model, &model->tendon[i], branch) && branch[0] >= 0 &&
                          s->options.timestep * steepest(model, s, i) * x->mobility > MOST_TAKEN;
@@ -337,9 +337,9 @@ void kki_tendons_choose(const kk_model *model, kk_simulator *s) {
 
 /// J M⁻¹ Jᵀ at a pose.
 static double mobility_at(const kk_model *m, kk_simulator *s, int tendon, const double *q) {
-    double *moment = s->tau, *with = s->E, *without = s->y, sum = 0;
-    kk_kinematics(m, s->view, q);
-    kk_tendon_moment(m, s->view, tendon, moment);
+    double *moment = s->forces.tau, *with = s->kick.E, *without = s->kick.y, sum = 0;
+    kk_kinematics(m, s->readout.view, q);
+    kk_tendon_moment(m, s->readout.view, tendon, moment);
     kk_forward_dynamics(m, s->data, q, s->data->zero, s->data->zero, without);
     kk_forward_dynamics(m, s->data, q, s->data->zero, moment, with);
     for (int k = 0; k < m->nv; k++) {
@@ -355,26 +355,26 @@ void kki_tendons_fill(const kk_model *model, kk_simulator *s) {
     const size_t bytes = (size_t)model->nv * sizeof(double);
     for (int i = 0; i < model->nactuator; i++) {
         if (model->actuator[i].transmission == KK_TRANSMISSION_TENDON) {
-            s->tendon[model->actuator[i].tendon].is_driven = 1;
+            s->forces.tendon[model->actuator[i].tendon].is_driven = 1;
         }
     }
     for (int i = 0; i < model->ntendon; i++) {
         const kki_model_tendon *t = &model->tendon[i];
         int32_t branch[2];
-        s->tendon[i].is_scattered = (has_limits(t) || t->friction > 0) && !find_branches(model, t, branch);
+        s->forces.tendon[i].is_scattered = (has_limits(t) || t->friction > 0) && !find_branches(model, t, branch);
     }
     for (int i = 0; i < model->ntendon * POSES; i++) {
-        double *most = &s->tendon[i / POSES].mobility;
-        memcpy(s->q_part, s->data->neutral, (size_t)model->nq * sizeof(double));
+        double *most = &s->forces.tendon[i / POSES].mobility;
+        memcpy(s->rk4.q_part, s->data->neutral, (size_t)model->nq * sizeof(double));
         if (i % POSES > 0) {
-            kk_model_random_q(model, 1, (uint64_t)(i % POSES), s->q_part);
+            kk_model_random_q(model, 1, (uint64_t)(i % POSES), s->rk4.q_part);
         }
-        const double mobility = mobility_at(model, s, i / POSES, s->q_part);
+        const double mobility = mobility_at(model, s, i / POSES, s->rk4.q_part);
         *most = mobility > *most ? mobility : *most;
     }
-    memset(s->tau, 0, bytes);
-    memset(s->E, 0, bytes);
-    memset(s->y, 0, bytes);
+    memset(s->forces.tau, 0, bytes);
+    memset(s->kick.E, 0, bytes);
+    memset(s->kick.y, 0, bytes);
 }
 
 static void add_rows(const kk_model *m, kk_simulator *s, const kki_model_tendon *t, double sign) {
@@ -398,7 +398,7 @@ static void constrain_limit(const kk_model *m, kk_simulator *s, int tendon, int 
     if (!find_branches(m, &m->tendon[tendon], branch) || branch[0] < 0) {
         return;
     }
-    kki_constraint *c = kki_begin_constraint(s, KKI_ON_TENDON, tendon);
+    kki_constraint *c = kki_begin_constraint(s, KKI_ON_TENDON_LIMIT, tendon);
     c->side = side;
     c->nrow = c->nblock = 1;
     c->gap[0] = gap;
@@ -424,7 +424,7 @@ static kki_constraint *constrain_length(const kk_model *m, kk_simulator *s, kki_
 }
 
 static void constrain_rubbing(const kk_model *m, kk_simulator *s, int tendon) {
-    kki_constraint *c = constrain_length(m, s, KKI_ON_RUBBING, tendon);
+    kki_constraint *c = constrain_length(m, s, KKI_ON_TENDON_FRICTION, tendon);
     if (c) {
         c->side = 2;
         kki_end_constraint(s, c);
@@ -432,7 +432,7 @@ static void constrain_rubbing(const kk_model *m, kk_simulator *s, int tendon) {
 }
 
 static void constrain_haul(const kk_model *m, kk_simulator *s, int tendon) {
-    kki_constraint *c = constrain_length(m, s, KKI_ON_HAUL, tendon);
+    kki_constraint *c = constrain_length(m, s, KKI_ON_TENDON_DRIVE, tendon);
     if (c) {
         kki_end_constraint(s, c);
     }
@@ -441,7 +441,7 @@ static void constrain_haul(const kk_model *m, kk_simulator *s, int tendon) {
 /// L = p(L'): the row is J − p'(L') J'.
 static void constrain_held(const kk_model *m, kk_simulator *s, int tendon) {
     const kki_model_tendon *t = &m->tendon[tendon];
-    const double x = t->leader < 0 ? 0 : kki_tendon_measure(m, s->data, t->leader, s->q, NULL).length;
+    const double x = t->leader < 0 ? 0 : kki_tendon_measure(m, s->data, t->leader, s->motion.q, NULL).length;
     const double *p = t->held, value = p[0] + x * (p[1] + x * (p[2] + x * (p[3] + x * p[4])));
     const double slope = p[1] + x * (2 * p[2] + x * (3 * p[3] + x * 4 * p[4]));
     int32_t branch[2];
@@ -450,11 +450,11 @@ static void constrain_held(const kk_model *m, kk_simulator *s, int tendon) {
     if (!fits || branch[0] < 0) {
         return;
     }
-    kki_constraint *c = kki_begin_constraint(s, KKI_ON_HELD, tendon);
+    kki_constraint *c = kki_begin_constraint(s, KKI_ON_TENDON_EQUALITY, tendon);
     c->nrow = c->nblock = c->npositions = 1;
     c->dof[0] = branch[0];
     c->dof[1] = branch[1];
-    c->gap[0] = kki_tendon_measure(m, s->data, tendon, s->q, NULL).length - value;
+    c->gap[0] = kki_tendon_measure(m, s->data, tendon, s->motion.q, NULL).length - value;
     c->weight = slope;
     add_rows(m, s, t, 1);
     if (t->leader >= 0) {
@@ -464,19 +464,20 @@ static void constrain_held(const kk_model *m, kk_simulator *s, int tendon) {
 }
 
 int kki_is_spatial_row(const kk_model *m, const kki_constraint *c) {
-    if (c->kind != KKI_ON_TENDON && c->kind != KKI_ON_RUBBING && c->kind != KKI_ON_HELD && c->kind != KKI_ON_HAUL) {
+    if (c->kind != KKI_ON_TENDON_LIMIT && c->kind != KKI_ON_TENDON_FRICTION && c->kind != KKI_ON_TENDON_EQUALITY &&
+        c->kind != KKI_ON_TENDON_DRIVE) {
         return 0;
     }
     const kki_model_tendon *t = &m->tendon[c->item];
     return t->type == KK_TENDON_SPATIAL ||
-           (c->kind == KKI_ON_HELD && t->leader >= 0 && m->tendon[t->leader].type == KK_TENDON_SPATIAL);
+           (c->kind == KKI_ON_TENDON_EQUALITY && t->leader >= 0 && m->tendon[t->leader].type == KK_TENDON_SPATIAL);
 }
 
 void kki_constrain_tendons(const kk_model *model, kk_simulator *s) {
     for (int i = 0; i < model->ntendon; i++) {
         const kki_model_tendon *t = &model->tendon[i];
         if (has_limits(t)) {
-            const kki_tendon_motion x = kki_tendon_measure(model, s->data, i, s->q, s->v);
+            const kki_tendon_motion x = kki_tendon_measure(model, s->data, i, s->motion.q, s->motion.v);
             const double reach = 0.01 + 2 * s->h * __builtin_fabs(x.rate);
             if (x.length - t->lower < reach) {
                 constrain_limit(model, s, i, 0, x.length - t->lower);

@@ -39,7 +39,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_constants *c) {
     }
     take(layout, (void **)(void *)&c->motors.dof, motors, sizeof *c->motors.dof);
     take(layout, (void **)(void *)&c->limited, (size_t)c->nlimited, sizeof *c->limited);
-    take(layout, (void **)(void *)&c->konig, (size_t)m->nnode, sizeof *c->konig);
+    take(layout, (void **)(void *)&c->koenig, (size_t)m->nnode, sizeof *c->koenig);
     take(layout, (void **)(void *)&c->tendon, (size_t)m->ntendon, sizeof *c->tendon);
 }
 
@@ -68,7 +68,7 @@ static kk_status check_crowd(const kk_model *base, const kk_simulator *s, kk_err
     for (int k = 0; k < base->nv; k++) {
         rubs |= base->dof[k].friction > 0;
     }
-    if (s->is_crowd == (kki_is_crowd(base) && base->nactuator == 0 && !rubs)) {
+    if (s->traits.has_only_free_bodies == (kki_has_only_free_bodies(base) && base->nactuator == 0 && !rubs)) {
         return KK_OK;
     }
     return kki_error_set(error, KK_INVALID_MODEL,
@@ -117,19 +117,17 @@ kk_status kk_model_vary(const kk_model *model, const kk_spec *spec, const kk_all
 // ---- stepping one
 
 static void use(kk_simulator *s, const kk_model *m, const kki_constants *c) {
-    s->has_springs = c->has_springs;
-    s->has_stiffness = c->has_stiffness;
-    s->has_dry = c->has_dry;
-    s->nlimited = c->nlimited;
-    s->limited = c->limited;
-    s->motors = c->motors;
-    s->stiffness = c->stiffness;
-    s->damping = c->damping;
-    s->rest = c->rest;
-    s->mobility = c->mobility;
-    s->konig = c->konig;
+    s->traits = c->traits;
+    s->constraints.nlimited = c->nlimited;
+    s->constraints.limited = c->limited;
+    s->forces.motors = c->motors;
+    s->forces.stiffness = c->stiffness;
+    s->forces.damping = c->damping;
+    s->forces.rest = c->rest;
+    s->forces.mobility = c->mobility;
+    s->energy.koenig = c->koenig;
     if (m->ntendon > 0) {
-        memcpy(s->tendon, c->tendon, (size_t)m->ntendon * sizeof *s->tendon);
+        memcpy(s->forces.tendon, c->tendon, (size_t)m->ntendon * sizeof *s->forces.tendon);
         kki_tendons_choose(m, s);
     }
 }
@@ -137,19 +135,20 @@ static void use(kk_simulator *s, const kk_model *m, const kki_constants *c) {
 /// As in a new simulator: a step leaves alone what its model has no use for.
 static void begin_anew(const kk_model *m, kk_simulator *s) {
     const size_t bytes = (size_t)m->nv * sizeof(double), actuators = (size_t)m->nactuator;
-    double *const zero[] = {s->passive, s->servo, s->slip, s->glide, s->tau};
+    kki_forces *f = &s->forces;
+    double *const zero[] = {f->passive_slope, f->servo_slope, s->rk4.slip, f->saturated, f->tau};
     for (size_t i = 0; i < sizeof zero / sizeof *zero; i++) {
         memset(zero[i], 0, bytes);
     }
     for (int i = 0; i < KK_FORCE_SOURCE_COUNT; i++) {
-        memset(s->force[i], 0, bytes);
+        memset(f->by_source[i], 0, bytes);
     }
-    memset(s->wanted, 0, actuators * sizeof *s->wanted);
-    memset(s->drive, 0, actuators * sizeof *s->drive);
-    memcpy(s->diagonal, m->dof_armature, bytes);
-    s->spring_energy = s->tendon_energy = 0;
-    s->no_tau = s->has_applied = 0;
-    s->still.is_known = s->audited.is_known = s->has_view = 0;
+    memset(f->wanted, 0, actuators * sizeof *f->wanted);
+    memset(f->drive, 0, actuators * sizeof *f->drive);
+    memcpy(f->diagonal, m->dof_armature, bytes);
+    f->spring_energy = f->tendon_energy = 0;
+    f->no_tau = f->has_applied = 0;
+    s->cached.is_known = s->energy.audited.is_known = s->readout.has_view = 0;
 }
 
 static void turn_data(const kk_model *m, int has_other_nodes, kk_data *d) {
@@ -161,35 +160,35 @@ static void turn_data(const kk_model *m, int has_other_nodes, kk_data *d) {
 
 /// What is copied from the model itself, where the last one or this one has its own.
 static void copy_again(const kk_model *m, kk_simulator *s) {
-    const kk_model *base = s->made_for;
+    const kk_model *base = s->variation.made_for;
     const int has_nodes = m->node != base->node, has_shapes = m->shape != base->shape;
-    turn_data(m, (has_nodes || s->has_own_nodes) && m->ntendon > 0,
+    turn_data(m, (has_nodes || s->variation.has_own_nodes) && m->ntendon > 0,
               s->data); // who alone asks for forward dynamics in link frames
-    turn_data(m, 0, s->view);
-    if (has_shapes || s->has_own_shapes) {
+    turn_data(m, 0, s->readout.view);
+    if (has_shapes || s->variation.has_own_shapes) {
         kki_near_resize(&s->near, m);
-        memset(s->placed, 0, (size_t)m->nshape * sizeof *s->placed);
+        memset(s->shapes.placed, 0, (size_t)m->nshape * sizeof *s->shapes.placed);
     }
-    if (has_nodes || s->has_own_nodes) {
-        kki_loose_fill(m, s);
-        kki_crowd_fill(m, s);
+    if (has_nodes || s->variation.has_own_nodes) {
+        kki_free_bodies_fill(m, s);
+        kki_only_free_fill(m, s);
     }
-    s->has_own_nodes = has_nodes;
-    s->has_own_shapes = has_shapes;
+    s->variation.has_own_nodes = has_nodes;
+    s->variation.has_own_shapes = has_shapes;
 }
 
 kk_status kki_simulator_turn_to(kk_simulator *s, const kk_model *m, kk_error *error) {
     const kk_model *base = kk_model_base(m);
-    if (base != s->made_for || base->hash != s->made_for_hash || s->paper) {
+    if (base != s->variation.made_for || base->hash != s->variation.made_for_hash || s->paper) {
         return kki_error_set(error, KK_INVALID_ARGUMENT,
                              s->paper
                                  ? "begin: the method of a paper keeps its model; make a simulator for the variation"
                                  : "begin: the simulator was made for another model");
     }
-    const kki_constants *c = m == base ? &s->own : m->constants;
+    const kki_constants *c = m == base ? &s->variation.own : m->constants;
     s->model = base; // the last one may be gone
     s->model_hash = 0;
-    if (c->single > s->most_single) {
+    if (c->single > s->variation.most_single) {
         const kk_status status = kki_room_for_single(s, c->single, error);
         if (status != KK_OK) {
             return status;

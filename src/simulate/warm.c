@@ -20,12 +20,12 @@ static uint64_t shapes_of(const kk_simulator *s, int a, int b) {
 
 /// @param force  that the next step starts from
 static void store_contact(const kk_simulator *s, const kki_contact *c, kk_vec3 force, uint64_t *to) {
-    const kk_transform *X = &s->X_WS[c->shape[0]];
+    const kk_transform *X = &s->shapes.X_WS[c->shape[0]];
     to[KKI_WARM_SHAPES] = shapes_of(s, c->shape[0], c->shape[1]);
     to[KKI_WARM_FEATURE] = c->feature;
     store_vec(to + KKI_WARM_PLACE, kk_mat3_tmul_vec(X->R, kk_vec3_sub(c->position, X->p)));
     store_vec(to + KKI_WARM_FORCE, force);
-    if (!s->has_plain_contacts) {
+    if (!s->traits.has_plain_contacts) {
         store_vec(to + KKI_WARM_MOMENT, c->kept_moment);
     }
 }
@@ -53,10 +53,10 @@ static void store_some_contacts(void *context, int first, int end, int worker) {
     const double rate = 1 / x->s->h;
     (void)worker;
     for (int i = first; i < end; i++) {
-        const kki_contact *c = &x->s->contact[i];
+        const kki_contact *c = &x->s->contacts.list[i];
         kki_fetch(&c[AHEAD].point, sizeof c->point);
         kki_fetch(&c[AHEAD].position, sizeof c->position);
-        const kk_vec3 force = kki_loose_has_contact(x->s, i) ? kk_vec3_scale(c->impulse, rate) : c->kept;
+        const kk_vec3 force = kki_free_bodies_have_contact(x->s, i) ? kk_vec3_scale(c->impulse, rate) : c->kept;
         store_contact(x->s, c, force, kki_warm_contact(x->to, i));
     }
 }
@@ -65,7 +65,7 @@ static void store_some_pairs(void *context, int first, int end, int worker) {
     const storing *x = context;
     (void)worker;
     for (int i = first; i < end; i++) {
-        store_pair(x->s, &x->s->touching[i], kki_warm_pair(x->to, i));
+        store_pair(x->s, &x->s->contacts.touching[i], kki_warm_pair(x->to, i));
     }
 }
 
@@ -74,33 +74,33 @@ static int slot_of(const kki_warm_layout *w, const kki_constraint *c) {
     static const int by_side[] = {KKI_WARM_LOWER, KKI_WARM_UPPER};
     switch (c->kind) {
     case KKI_ON_LIMIT: return w->first_dof + KKI_WARM_DOF_SIZE * c->item + by_side[c->side];
-    case KKI_ON_FRICTION: return w->first_dof + KKI_WARM_DOF_SIZE * c->item + KKI_WARM_FRICTION;
+    case KKI_ON_JOINT_FRICTION: return w->first_dof + KKI_WARM_DOF_SIZE * c->item + KKI_WARM_FRICTION;
     case KKI_ON_COUPLING: return w->first_coupling + c->item;
     case KKI_ON_LOOP: return w->first_loop + 6 * c->item;
-    case KKI_ON_HELD: return w->first_held + c->item;
+    case KKI_ON_TENDON_EQUALITY: return w->first_held + c->item;
     default: return w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + c->side; // lower, upper, friction
     }
 }
 
 void kki_warm_store(kk_simulator *s) {
-    const kki_warm_layout w = s->layout;
-    double *warm = s->warm;
-    if (s->only_touches) {
+    const kki_warm_layout w = s->warm_start.layout;
+    double *warm = s->warm_start.value;
+    if (s->forces.only_touches) {
         return; // all else is zero for ever
     }
-    const int end = s->is_smooth ? w.first_body : w.first_lone; // what follows momentum.c has written
+    const int end = s->rk4.is_used ? w.first_body : w.first_lone; // what follows momentum.c has written
     memset(warm + w.first_dof, 0, (size_t)(end - w.first_dof) * sizeof *warm);
-    memcpy(warm + w.first_switch, s->loop_switch, (size_t)s->model->nloop * sizeof *warm);
-    for (int i = 0; i < s->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[i];
+    memcpy(warm + w.first_switch, s->constraints.loop_switch, (size_t)s->model->nloop * sizeof *warm);
+    for (int i = 0; i < s->constraints.count; i++) {
+        const kki_constraint *c = &s->constraints.list[i];
         const int is_kept = c->kind != KKI_ON_CONTACT && c->kind != KKI_ON_SPRING && c->kind != KKI_ON_SERVO &&
-                            c->kind != KKI_ON_MOTOR && c->kind != KKI_ON_HAUL;
+                            c->kind != KKI_ON_MOTOR && c->kind != KKI_ON_TENDON_DRIVE;
         double *const to = warm + (is_kept ? slot_of(&w, c) : 0);
         for (int r = 0; r < c->nrow && is_kept; r++) {
-            to[r] = s->kept[c->row + r] / s->h;
+            to[r] = s->solution.kept[c->row + r] / s->h;
         }
     }
-    kki_glide_store(s->model, s);
+    kki_saturated_store(s->model, s);
 }
 
 /// Zeros, written only where there are none: to look costs half as much, and most often all are.
@@ -123,9 +123,9 @@ static void clear(double *to, int count) {
 /// What touches, as the state will have it: of papers with records of their own those.
 static kki_warm_list list_of(const kk_simulator *s, const kk_state *state) {
     kki_warm_list list = kki_state_list(state);
-    list.others = s->nother;
-    list.contacts = s->other ? 0 : s->ncontact;
-    list.pairs = s->other ? 0 : s->ntouching;
+    list.others = s->warm_start.nother;
+    list.contacts = s->warm_start.other ? 0 : s->contacts.count;
+    list.pairs = s->warm_start.other ? 0 : s->contacts.ntouching;
     return list;
 }
 
@@ -139,19 +139,19 @@ static void commit_list(const kk_simulator *s, kk_state *state) {
     const kki_warm_list list = list_of(s, state);
     storing x = {s, &list};
     for (int i = 0; i < list.others; i++) {
-        list.word[i] = kki_bits(s->other[i]);
+        list.word[i] = kki_bits(s->warm_start.other[i]);
     }
-    kki_workers_share(kki_crew_workers(s), list.contacts, GRAIN, store_some_contacts, &x);
-    kki_workers_share(kki_crew_workers(s), list.pairs, GRAIN, store_some_pairs, &x);
+    kki_workers_share(kki_workers_of(s), list.contacts, GRAIN, store_some_contacts, &x);
+    kki_workers_share(kki_workers_of(s), list.pairs, GRAIN, store_some_pairs, &x);
     kki_state_set_list(state, &list);
 }
 
 void kki_warm_commit(const kk_simulator *s, kk_state *state) {
-    const kki_warm_layout w = s->layout;
+    const kki_warm_layout w = s->warm_start.layout;
     double *to = kki_state_warm(state);
-    const double *from = s->warm;
+    const double *from = s->warm_start.value;
     commit_list(s, state);
-    const int zeros = s->only_touches ? w.first_lone : w.first_dof;
+    const int zeros = s->forces.only_touches ? w.first_lone : w.first_dof;
     clear(to + w.first_dof, zeros - w.first_dof);
     memcpy(to + zeros, from + zeros, (size_t)(w.first_body - zeros) * sizeof *to);
     // places of bodies are there with springs for hinges only; the first number says so

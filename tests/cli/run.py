@@ -487,7 +487,7 @@ def check_run(bench):
     (bench.folder / "scene.xml").write_text(SCENE)
     document = bench.document("run as JSON", ["run", "scene.xml", "-t", "0.6", "-o", "a.kkr", "-l", "a.csv", "--key-every", "64"])
     bench.check("its figures", document["steps"] == 300 and near(document["time"], 0.6, 1e-9) and document["worst_residual"] <= 1e-9 and
-                document["most_contacts"] == 4 and document["cut_short"] == 0, str(document))
+                document["most_contacts"] == 4 and document["hit_iteration_limit"] == 0, str(document))
     rows = list(csv.reader(open(bench.folder / "a.csv")))
     names = [name.split(" [")[0] for name in rows[0]]
     bench.check("its log", len(rows) == 301 and {"time", "box.q.z", "hinge.q", "elbow.v", "servo.u", "elbow.u", "residual", "contacts"} <=
@@ -879,6 +879,49 @@ def check_optimize(bench):
     bench.expect("no limits", ["optimize", model, "-t", "1", "--maximize", "end:tip.z"], USAGE, err=["--limit"])
 
 
+def write_swing(path, late, gain=1.0):
+    """Two joints over time on a clock that is late; the first is larger by a gain."""
+    rows = [[i * 0.005 + late, gain * math.sin(i * 0.02), 0.3 * math.cos(i * 0.035)] for i in range(600)]
+    write_table(path, ["time", "hip.q [rad]", "knee.q [rad]"], rows)
+
+
+def check_compare(bench):
+    write_swing(bench.folder / "sim.csv", 0)
+    write_swing(bench.folder / "robot.csv", 0.03, gain=1.2)
+    words = ["compare", "sim.csv", "robot.csv"]
+    document = bench.document("compare", [*words, "--report", "overlay.html"])
+    hip, knee = document["columns"]
+    bench.check("the shift of the clocks", near(document["shift"], 0.03, 1e-5) and near(knee["own_shift"], 0.03, 1e-5))
+    bench.check("a joint that is 20 % larger", near(hip["rms"], 0.2 / math.sqrt(2), 0.01) and near(hip["peak"], 0.2, 1e-4) and near(hip["correlation"], 1, 1e-6))
+    bench.check("a joint that is the same", knee["rms"] < 1e-4 and knee["share"] < 1e-3)
+    page = (bench.folder / "overlay.html").read_text()
+    bench.check("the overlay", page.count("<svg") == 2 and "hip.q" in page and "<script" not in page)
+    bench.expect("within a limit", [*words, "--limit", "0.08"], OK, out=["hip.q", "0.03 s behind"])
+    bench.expect("beyond a limit", [*words, "--limit", "0.05"], FINDING)
+    bench.expect("one column", [*words, "--column", "knee.q", "--limit", "0.05"], OK)
+    bench.expect("no such column", [*words, "--column", "kne.q"], INPUT, err=["did you mean 'knee.q'"])
+    bench.expect("another shift", [*words, "--shift", "0", "--column", "knee.q", "--limit", "0.01"], FINDING)
+
+
+def check_identify(bench):
+    (bench.folder / "told.xml").write_text("""<mujoco><compiler angle="radian"/><worldbody><body name="rod"><joint name="hinge" axis="0 1 0"
+        damping="0.1"/><geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.02" mass="1"/></body></worldbody>
+        <actuator><motor name="motor" joint="hinge"/></actuator></mujoco>""")
+    text = (bench.folder / "told.xml").read_text()
+    (bench.folder / "real.xml").write_text(text.replace('damping="0.1"', 'damping="0.3"').replace('mass="1"', 'mass="1.5"'))
+    write_table(bench.folder / "torque.csv", ["time", "motor"], [[i * 0.05, 2 * math.sin(3 * i * 0.05)] for i in range(60)])
+    bench.expect("a log", ["run", "real.xml", "--control", "torque.csv", "-t", "2", "--log", "real.csv"], OK)
+    words = ["identify", "told.xml", "real.csv", "-p", "mass:rod", "-p", "damping:hinge"]
+    for method, bar in (("regressor", 0.02), ("search", 1e-5), ("both", 1e-5)):
+        found = bench.document(f"identify by {method}", [*words, "--method", method])["parameters"]
+        bench.check(f"what {method} finds", near(found[0]["found"], 1.5, 1.5 * bar) and near(found[1]["found"], 0.3, 0.3 * bar), found)
+    bench.expect("a model with it", [*words, "--out", "found.xml"], OK, out=["mass", "found.xml"])
+    bench.expect("is the real one", ["info", "found.xml"], OK, out=["1.5 kg"])
+    bench.expect("no such kind", ["identify", "told.xml", "real.csv", "-p", "weight:rod"], USAGE, err=["mass, damping"])
+    bench.expect("no such joint", ["identify", "told.xml", "real.csv", "-p", "damping:hing"], INPUT, err=["hing"])
+    bench.expect("not over the model", [*words, "--out", "told.xml"], USAGE)
+
+
 def check_reproduce(bench):
     models = ["--models", ROOT / "models"]
     document = bench.document("reproduce", ["reproduce", "s1_sliding", "s3_servo", "--quick", "--out", "again", *models])
@@ -982,6 +1025,8 @@ def main():
         check_plot(bench)
         check_analyze(bench)
         check_optimize(bench)
+        check_compare(bench)
+        check_identify(bench)
         check_reproduce(bench)
         check_ik(bench)
         check_walk(bench)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Our results against Pinocchio's, MuJoCo's, Coal's, libccd's and FCL's, for `make crosscheck`. Arguments go to the
-programs: `--forests N`; `collision --pairs N` takes collision alone."""
+"""Our results against Pinocchio's, MuJoCo's, Coal's, libccd's, FCL's and ODE's, for `make crosscheck`. Arguments go to the
+programs: `--forests N`; `collision --pairs N` takes collision alone, `titan crawl` TITAN-VIII in
+ODE."""
 import os
 import pathlib
 import subprocess
@@ -32,6 +33,17 @@ def collide(arguments):
     return failed
 
 
+def titan(arguments):
+    """TITAN-VIII in ODE: what its joint feedback means (S4)."""
+    if not any((pathlib.Path(folder) / "ode" / "ode.h").exists() for folder in ("/usr/include", "/usr/local/include")):
+        print("titan: not compared, for want of ODE; apt has it as libode-dev", file=sys.stderr)
+        return 0
+    made = peers.compile_object(ROOT / "tests" / "crosscheck" / "titan_ode.cpp", ["-O2", *peers.WARNINGS])
+    target = peers.BUILD / "crosscheck_titan"
+    peers.run(peers.compiler(), made, peers.LIBRARY, "-lode", "-lm", "-pthread", "-o", target)
+    return subprocess.run([target, ROOT / "models" / "titan8" / "titan8.xml", *arguments]).returncode
+
+
 def mjcf_files():
     """Our own corpus, and other people's robots where there are some."""
     own = sorted((ROOT / "tests" / "io" / "mjcf").glob("*.xml"))
@@ -42,10 +54,12 @@ def mjcf_files():
 if __name__ == "__main__":
     if sys.argv[1:2] == ["collision"]:
         sys.exit(collide(sys.argv[2:]))
+    if sys.argv[1:2] == ["titan"]:
+        sys.exit(titan(sys.argv[2:]))
     program = peers.build("crosscheck", ROOT / "tests" / "crosscheck" / "crosscheck.cpp")
     failed = subprocess.run([program, *sys.argv[1:]]).returncode
     urdf = ROOT / "tests" / "crosscheck" / "urdf.py"
     failed |= subprocess.run([peers.VENV / "bin" / "python", urdf]).returncode
     mjcf = peers.build_with_mujoco("crosscheck_mjcf", ROOT / "tests" / "crosscheck" / "mjcf.cpp")
     failed |= subprocess.run([mjcf, "--states", "100", *mjcf_files()], cwd=peers.BUILD).returncode
-    sys.exit(failed | collide([]))
+    sys.exit(failed | collide([]) | titan([]))

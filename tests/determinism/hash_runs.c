@@ -369,8 +369,8 @@ static void use_kernels(kk_simulator *s, int wide) {
     }
     const kki_dense_kernels *dense = kki_dense_kernels_at(wide);
     const struct kki_sparse_kernels *sparse = kki_sparse_kernels_at(wide);
-    s->solver.kernels = dense ? dense : s->solver.kernels;
-    s->wide.solver.kernels = sparse ? sparse : s->wide.solver.kernels;
+    s->workers.scratch->solver.kernels = dense ? dense : s->workers.scratch->solver.kernels;
+    s->workers.scratch->sparse.solver.kernels = sparse ? sparse : s->workers.scratch->sparse.solver.kernels;
 }
 
 typedef struct motion {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "our_models.h"
 #include "support/allocations.h"
 #include "support/scene.h"
 
@@ -97,6 +98,48 @@ KK_TEST(feedforward_reaches_the_velocity) {
         kk_simulator_free(simulator);
         kk_feedforward_free(x);
         scene_free(&f);
+    }
+}
+
+/// A four-bar whose crank is driven, its loop closed or open, as the state says: the crank's velocity after a step with the torque.
+static double crank_after_step(int closed, double change) {
+    kk_spec *spec = NULL;
+    kk_model *model = NULL;
+    kk_state *s = NULL;
+    kk_simulator *simulator = NULL;
+    kk_feedforward *x = NULL;
+    kk_error error = {0};
+    const char *const crank[] = {"crank"};
+    KK_CHECK_EQ_INT(kk_load_file(OUR_MODEL("four_bar/four_bar.xml"), NULL, NULL, &spec, NULL, &error), KK_OK);
+    kk_spec_actuator(spec, 0)->gain = kk_spec_actuator(spec, 0)->bias[2] = 0;
+    KK_CHECK_EQ_INT(kk_model_compile(spec, NULL, &model, &error), KK_OK);
+    KK_CHECK_EQ_INT(kk_state_create(model, NULL, &s), KK_OK);
+    KK_CHECK_EQ_INT(kk_simulator_create(model, NULL, NULL, &simulator, &error), KK_OK);
+    KK_CHECK_EQ_INT(kk_feedforward_create(spec, crank, 1, 0, NULL, &x, &error), KK_OK);
+    KK_CHECK_EQ_INT(kk_state_set_loop(model, s, 0, closed), KK_OK);
+    double tau[3], wanted[3] = {change, 0, 0};
+    for (int i = 0; i < 20; i++) { // on its way already
+        KK_CHECK_EQ_INT(kk_feedforward_torque(x, s, wanted, tau, &error), KK_OK);
+        const kk_input input = {.tau = tau};
+        KK_CHECK_EQ_INT(kk_step(model, s, simulator, &input, &error), KK_OK);
+    }
+    const double v = kk_state_v(s)[0];
+    kk_feedforward_free(x);
+    kk_simulator_free(simulator);
+    kk_state_free(s);
+    kk_model_free(model);
+    kk_spec_free(spec);
+    return v;
+}
+
+// what holds in the state holds in the twin: a loop that is switched off, too
+KK_TEST(feedforward_copies_the_whole_state) {
+    if (!HAS_OUR_MODELS) {
+        return;
+    }
+    for (int closed = 0; closed <= 1; closed++) {
+        KK_CHECK(fabs(crank_after_step(closed, 0)) < 1e-9);
+        KK_CHECK_NEAR(crank_after_step(closed, 0.02), 0.4, 1e-9);
     }
 }
 

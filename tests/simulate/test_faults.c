@@ -63,15 +63,15 @@ static void spoil(kk_simulator *s, kk_stage stage, void *user) {
     switch (stage) {
     case KK_STAGE_BEGIN:
     case KK_STAGE_KINEMATICS:
-        s->v[7] = p->value;
-        s->q[8] = p->value;
+        s->motion.v[7] = p->value;
+        s->motion.q[8] = p->value;
         break;
-    case KK_STAGE_FORCES: s->tau[7] = p->value; break;
-    case KK_STAGE_FACTOR: s->y_free[7] = s->y_end[7] = s->y_drift[7] = p->value; break;
-    case KK_STAGE_DETECT: s->contact[0].point.x = p->value; break;
-    case KK_STAGE_CONSTRAIN: s->part[0].wi[3] = p->value; break;
-    case KK_STAGE_SOLVE: s->y_end[7] = s->y_drift[7] = p->value; break;
-    default: s->v[7] = p->value; break;
+    case KK_STAGE_FORCES: s->forces.tau[7] = p->value; break;
+    case KK_STAGE_FACTOR: s->kick.y_free[7] = s->kick.y_end[7] = s->kick.y_drift[7] = p->value; break;
+    case KK_STAGE_DETECT: s->contacts.list[0].point.x = p->value; break;
+    case KK_STAGE_CONSTRAIN: s->constraints.part[0].wi[3] = p->value; break;
+    case KK_STAGE_SOLVE: s->kick.y_end[7] = s->kick.y_drift[7] = p->value; break;
+    default: s->motion.v[7] = p->value; break;
     }
 }
 
@@ -84,8 +84,8 @@ static void check_stage(kk_stage stage, double value) {
     KK_CHECK(kk_simulator_contact_count(s.simulator) > 0);
     KK_CHECK_EQ_INT(kk_state_copy(s.before, s.state), KK_OK);
     poison p = {stage, value, 0};
-    s.simulator->probe = spoil;
-    s.simulator->probe_user = &p;
+    s.simulator->hooks.probe = spoil;
+    s.simulator->hooks.probe_user = &p;
     const kk_status status = kk_step(s.model, s.state, s.simulator, NULL, &error);
     KK_CHECK_EQ_INT(p.hits, 1);
     if (status == KK_OK) {
@@ -94,7 +94,7 @@ static void check_stage(kk_stage stage, double value) {
     KK_CHECK(kk_state_equal(s.state, s.before));
     KK_CHECK(strlen(error.text) > 10);
     // and the next step works as if nothing had been
-    s.simulator->probe = NULL;
+    s.simulator->hooks.probe = NULL;
     KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &error), KK_OK);
     KK_CHECK(!kk_state_equal(s.state, s.before));
     free_scene(&s);
@@ -115,8 +115,8 @@ static void check_degraded(kk_stage stage, double value) {
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &error), KK_OK);
     }
     poison p = {stage, value, 0};
-    s.simulator->probe = spoil;
-    s.simulator->probe_user = &p;
+    s.simulator->hooks.probe = spoil;
+    s.simulator->hooks.probe_user = &p;
     KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &error), KK_OK);
     const kk_report r = kk_simulator_report(s.simulator);
     KK_CHECK(p.hits > 1); // spoilt again in the second try
@@ -124,7 +124,7 @@ static void check_degraded(kk_stage stage, double value) {
     KK_CHECK_EQ_INT(r.flaw, KK_FLAW_RANGE);
     KK_CHECK(r.flaw_body[0] > 0);
     KK_CHECK_EQ_INT(kk_state_check(s.model, s.state, &error), KK_OK);
-    s.simulator->probe = NULL;
+    s.simulator->hooks.probe = NULL;
     KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &error), KK_OK);
     KK_CHECK_EQ_INT(kk_simulator_report(s.simulator).quality, KK_STEP_CERTIFIED);
     free_scene(&s);

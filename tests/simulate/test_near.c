@@ -68,7 +68,8 @@ static void compare_lists(const kk_simulator *x, int count, const kk_simulator *
         }
         const kki_model_shape *shape = x->near.model->shape;
         kki_separation apart;
-        KK_CHECK(kki_distance(&shape[a].shape, &fresh->X_WS[a], &shape[b].shape, &fresh->X_WS[b], NULL, &apart));
+        KK_CHECK(kki_distance(&shape[a].shape, &fresh->shapes.X_WS[a], &shape[b].shape, &fresh->shapes.X_WS[b], NULL,
+                              &apart));
         KK_CHECK(apart.distance > q->reach);
     }
     KK_CHECK_EQ_INT(i, count);
@@ -78,8 +79,8 @@ static void compare_lists(const kk_simulator *x, int count, const kk_simulator *
 static void compare_meetings(const stage *s, kk_simulator *x, int count, kk_simulator *fresh, int most, int *meetings) {
     kki_first_meeting(s->model, x, count);
     kki_first_meeting(s->model, fresh, most);
-    KK_CHECK(x->meeting == fresh->meeting);
-    *meetings += x->meeting >= 0;
+    KK_CHECK(x->fast.meeting == fresh->fast.meeting);
+    *meetings += x->fast.meeting >= 0;
 }
 
 KK_TEST(pairs_left_alone_are_apart) {
@@ -112,19 +113,20 @@ static double meeting_of(const stage *s, kk_simulator *x, const kki_shape_pair *
     x->near.list[0] = (kki_near_pair){p->first, p->second, p->law, reach};
     x->near.found[0] = (int32_t)(p - s->model->pair);
     kki_first_meeting(s->model, x, 1);
-    return x->meeting;
+    return x->fast.meeting;
 }
 
 /// A fast pair that is left alone is one that would be followed in vain. Counts those, and those that meet.
 static void follow(const stage *s, kk_simulator *x, const kki_shape_pair *p, int *vain, int *met) {
     const kki_model_shape *a = &s->model->shape[p->first], *b = &s->model->shape[p->second];
-    const double reach = kki_near_always(s->model, x) + x->reach[p->first] + x->reach[p->second];
+    const double reach = kki_near_always(s->model, x) + x->shapes.reach[p->first] + x->shapes.reach[p->second];
     kki_separation apart;
-    KK_CHECK(kki_distance(&a->shape, &x->X_WS[p->first], &b->shape, &x->X_WS[p->second], NULL, &apart));
+    KK_CHECK(kki_distance(&a->shape, &x->shapes.X_WS[p->first], &b->shape, &x->shapes.X_WS[p->second], NULL, &apart));
     const double meeting = meeting_of(s, x, p, reach);
     if (apart.distance > reach && kki_passes_by(s->model, x, p->first, p->second, apart.distance)) {
         KK_CHECK(meeting < 0);
-        *vain += 2 * (x->reach[p->first] + x->reach[p->second]) > 0.5 * kki_thickness(s->model, p->first, p->second);
+        *vain += 2 * (x->shapes.reach[p->first] + x->shapes.reach[p->second]) >
+                 0.5 * kki_thickness(s->model, p->first, p->second);
     }
     *met += meeting >= 0;
 }
@@ -142,7 +144,7 @@ static int aim(const stage *s, kk_simulator *x, const kki_shape_pair *p) {
     const kki_model_shape *a = &s->model->shape[p->first], *b = &s->model->shape[p->second];
     const double thick = kki_thickness(s->model, p->first, p->second);
     kki_separation apart;
-    KK_CHECK(kki_distance(&a->shape, &x->X_WS[p->first], &b->shape, &x->X_WS[p->second], NULL, &apart));
+    KK_CHECK(kki_distance(&a->shape, &x->shapes.X_WS[p->first], &b->shape, &x->shapes.X_WS[p->second], NULL, &apart));
     if (!(a->node && b->node && apart.distance > 1.2 * thick)) { // what moves less is seen in the middle
         return 0;
     }
@@ -221,7 +223,7 @@ static void move_robot(stage *s, kk_random *r, int turn) {
 
 static void meet(stage *s, kk_simulator *x) {
     x->h = 2e-3;
-    x->looks = KKI_LOOKS_NOWHERE;
+    x->fast.policy = KKI_FAST_AT_MIDDLE;
     KK_CHECK_EQ_INT(kk_kinematics_velocity(s->model, x->data, kk_state_q(s->state), kk_state_v(s->state)), KK_OK);
     KK_CHECK_EQ_INT(kki_detect(s->model, x, s->state), KK_OK);
 }
@@ -239,12 +241,12 @@ KK_TEST(links_left_alone_do_not_touch) {
             KK_CHECK_EQ_INT(kk_simulator_create(s.model, NULL, NULL, &fresh, &s.error), KK_OK);
             meet(&s, s.simulator);
             meet(&s, fresh);
-            KK_CHECK_EQ_INT(s.simulator->ncontact, fresh->ncontact);
-            for (int i = 0; i < fresh->ncontact && i < s.simulator->ncontact; i++) {
-                const kki_contact *a = &s.simulator->contact[i], *b = &fresh->contact[i];
+            KK_CHECK_EQ_INT(s.simulator->contacts.count, fresh->contacts.count);
+            for (int i = 0; i < fresh->contacts.count && i < s.simulator->contacts.count; i++) {
+                const kki_contact *a = &s.simulator->contacts.list[i], *b = &fresh->contacts.list[i];
                 KK_CHECK(a->shape[0] == b->shape[0] && a->shape[1] == b->shape[1] && a->gap == b->gap);
             }
-            touching += fresh->ncontact;
+            touching += fresh->contacts.count;
             int here = 0, there = 0;
             look(&s, s.simulator, &here);
             kk_simulator_free(fresh);
@@ -271,7 +273,7 @@ KK_TEST(shapes_are_placed_alike) {
     if (stage_ready(&s, NULL)) {
         kk_random r = {11, 0, 0};
         const kki_near *n = &s.simulator->near;
-        const kki_shape_place to = {s.simulator->X_WS, s.simulator->ball, s.simulator->reach};
+        const kki_shape_place to = {s.simulator->shapes.X_WS, s.simulator->shapes.sphere, s.simulator->shapes.reach};
         for (int turn = 0; turn < 20; turn++) {
             int count = 0;
             move_robot(&s, &r, turn * 60);
@@ -279,7 +281,7 @@ KK_TEST(shapes_are_placed_alike) {
             for (int32_t i = 1; i < s.model->nshape; i++) {
                 const kk_transform X =
                     kk_transform_mul(kki_node_transform(s.simulator->data, n->owner[i].node), s.model->shape[i].X_NS);
-                const kk_vec3 c = kk_transform_point(X, n->outline[i].centre);
+                const kk_vec3 c = kk_transform_point(X, n->outline[i].center);
                 for (int k = 0; kki_near_kernels_at(k); k++) {
                     kki_near_kernels_at(0)->place(n, s.simulator->data, &i, 1, 1e-3, &to);
                     const double expected = to.reach[i];
@@ -344,7 +346,7 @@ KK_TEST(rods_tell_how_far_round_shapes_are_apart) {
                 kki_near_kernels_at(0)->part(&x->near, x->data, &i, 1, &same);
                 check_same(&rods, &same, 1);
                 kki_near_want(x, a), kki_near_want(x, b);
-                KK_CHECK(kki_distance(A, &x->X_WS[a], B, &x->X_WS[b], NULL, &apart));
+                KK_CHECK(kki_distance(A, &x->shapes.X_WS[a], B, &x->shapes.X_WS[b], NULL, &apart));
                 KK_CHECK(rods < apart.distance + 1e-9);
                 if (apart.distance > 1e-3) {
                     KK_CHECK(is_flat || rods > apart.distance - 1e-9);

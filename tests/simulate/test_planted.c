@@ -124,17 +124,18 @@ static double pose_anew(kk_simulator *x, kki_island *I) {
     static const _Alignas(32) double none[64] = {0};
     double sum = 0;
     KK_CHECK(I->has_matrix);
-    x->solver.kernels->multiply(I->nrow, I->stride, x->G, x->lambda + I->first_row, none, x->g + I->first_row);
+    x->workers.scratch->solver.kernels->multiply(I->nrow, I->stride, x->workers.scratch->G,
+                                                 x->solution.lambda + I->first_row, none, x->solution.g + I->first_row);
     for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
-        x->g[r] = -x->g[r];
-        sum += (r - I->first_row) % 3 == 0 ? x->lambda[r] : 0;
+        x->solution.g[r] = -x->solution.g[r];
+        sum += (r - I->first_row) % 3 == 0 ? x->solution.lambda[r] : 0;
     }
     return sum;
 }
 
 static void spoil(kk_simulator *x, const kki_island *I, double by) {
     for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
-        x->lambda[r] *= 1 + by * ((r & 3) + 1);
+        x->solution.lambda[r] *= 1 + by * ((r & 3) + 1);
     }
 }
 
@@ -143,15 +144,15 @@ KK_TEST(few_points_that_hold_are_found_by_their_modes) {
     build_on(&s, 2);
     KK_CHECK(stage_run(&s, 50, NULL));
     kk_simulator *x = s.simulator;
-    kki_island *I = &x->island[0];
-    double *lambda = x->lambda + I->first_row, right[12], bears = 0;
+    kki_island *I = &x->islands.list[0];
+    double *lambda = x->solution.lambda + I->first_row, right[12], bears = 0;
     KK_CHECK_EQ_INT(I->nrow, 12);
     memcpy(right, lambda, sizeof right);
     const double weight = pose_anew(x, I);
     spoil(x, I, 0.01);
     KK_CHECK_EQ_INT(kki_kept_solve(s.model, x, I), KKI_KEPT_SOLVED);
     for (int r = 0; r < I->nrow; r++) { // to the floor of what moves, a hundredth of the tolerance
-        KK_CHECK(fabs(x->u[I->first_row + r]) <= 1e-11);
+        KK_CHECK(fabs(x->solution.u[I->first_row + r]) <= 1e-11);
         bears += r % 3 == 0 ? lambda[r] : 0;
     }
     KK_CHECK_REL(bears, weight, 1e-9);
@@ -161,7 +162,7 @@ KK_TEST(few_points_that_hold_are_found_by_their_modes) {
     KK_CHECK_EQ_INT(kki_kept_solve(s.model, x, I), KKI_KEPT_SOLVED);
     bears = 0;
     for (int r = 0; r < I->nrow; r += 3) {
-        KK_CHECK(lambda[r] > 0 && fabs(x->u[I->first_row + r]) <= 1e-11);
+        KK_CHECK(lambda[r] > 0 && fabs(x->solution.u[I->first_row + r]) <= 1e-11);
         bears += lambda[r];
     }
     KK_CHECK_REL(bears, weight, 1e-9);
@@ -200,10 +201,10 @@ KK_TEST(what_would_slide_back_is_no_solution) {
     stage s;
     slide_along(&s, 2);
     kk_simulator *x = s.simulator;
-    kki_island *I = &x->island[0];
+    kki_island *I = &x->islands.list[0];
     KK_CHECK(pose_anew(x, I) > 0);
     for (int r = 0; r < I->nrow; r++) { // half of their friction would do to stop them
-        x->g[I->first_row + r] *= r % 3 == 0 ? 1 : 0.5;
+        x->solution.g[I->first_row + r] *= r % 3 == 0 ? 1 : 0.5;
     }
     KK_CHECK_EQ_INT(kki_kept_solve(s.model, x, I), KKI_KEPT_NOT);
     stage_end(&s);

@@ -10,6 +10,8 @@
     X(convert)    \
     X(compute)    \
     X(analyze)    \
+    X(compare)    \
+    X(identify)   \
     X(optimize)   \
     X(ik)         \
     X(walk)       \

@@ -368,6 +368,6 @@ const exam_row exam_rows_robots[] = {
     {22, "humanoid standing and stepping", "sum of forces = weight; centre of pressure = ZMP of inverse dynamics", "",
      true, run_humanoid},
     {23, "quadruped crawling", "torque and 6-axis force against inverse dynamics, power balance",
-     "ODE broke action = reaction by 4 N m", true, run_crawl},
+     "ODE tells moments about centers of mass, 4 N m apart", true, run_crawl},
     {0, NULL, NULL, NULL, false, NULL},
 };

@@ -75,6 +75,13 @@ void study_at_least(study *s, const char *name, const char *paper, double value,
     add_bound(s, name, paper, value, unit, bar, true);
 }
 
+void study_near(study *s, const char *name, const char *paper, double value, const char *unit, double expected,
+                double most) {
+    study_check *k = add_check(s, name, paper, exam_abs(value - expected) <= most);
+    snprintf(k->ours, sizeof k->ours, "%.7g %s", value, unit);
+    snprintf(k->bar, sizeof k->bar, "%.7g ± %.2g %s", expected, most, unit);
+}
+
 void study_fact(study *s, const char *name, const char *paper, const char *ours, const char *bar, bool passes) {
     study_check *k = add_check(s, name, paper, passes);
     snprintf(k->ours, sizeof k->ours, "%s", ours);

@@ -71,7 +71,9 @@ typedef struct study_def {
     X(s1)               \
     X(s2)               \
     X(s3)               \
-    X(s4)
+    X(s4)               \
+    X(s4_crawl)         \
+    X(s4_pid)
 
 #define STUDY_DECLARE(group) extern const study_def studies_##group[];
 STUDY_GROUPS(STUDY_DECLARE)
@@ -89,6 +91,9 @@ void study_free(study *s);
 /// The value must be at most (at least) the bar; one that is not a number fails. @param unit  "": none
 void study_at_most(study *s, const char *name, const char *paper, double value, const char *unit, double bar);
 void study_at_least(study *s, const char *name, const char *paper, double value, const char *unit, double bar);
+/// The value must be within `most` of what is expected.
+void study_near(study *s, const char *name, const char *paper, double value, const char *unit, double expected,
+                double most);
 /// Something that is so or not. @param ours  what happened    @param bar  what is asked
 void study_fact(study *s, const char *name, const char *paper, const char *ours, const char *bar, bool passes);
 /// A sentence for the report.

@@ -9,13 +9,13 @@
 #include "simulate/island.h"
 
 /// Pairs at most, and wrenches of each.
-enum { MOST_PAIRS = KKI_NARROW_PAIRS, UNITS = 6 };
+enum { MOST_PAIRS = KKI_WRENCH_PAIRS, UNITS = 6 };
 /// What is left of a column that depends on those before it; and of one that loses more than a digit in being made orthogonal, and needs a second
 /// round (Kahan: twice is enough).
 static const double DEPENDENT = 1e-14, MUCH = 0.1;
 
 static const kki_row_part *part_of(const kk_simulator *s, const kki_island *I, int i) {
-    return &s->part[s->constraint[s->order[I->first_constraint + i]].first_part];
+    return &s->constraints.part[s->constraints.list[s->constraints.order[I->first_constraint + i]].first_part];
 }
 
 /// Points between the same bodies follow one another: the first constraint behind those like i.
@@ -28,7 +28,7 @@ static int end_of_run(const kk_simulator *s, const kki_island *I, int i) {
     return end;
 }
 
-static int pair_of(const kki_narrow *n, const kki_row_part *part) {
+static int pair_of(const kki_wrench_basis *n, const kki_row_part *part) {
     for (int p = 0; p < n->npair; p++) {
         if (n->pair[p][0] == part->i && n->pair[p][1] == part->j) {
             return p;
@@ -38,10 +38,10 @@ static int pair_of(const kki_narrow *n, const kki_row_part *part) {
 }
 
 /// The pairs that touch, in the order of their rows. False where something else holds, or there are more than `most`.
-static int find_pairs(const kk_simulator *s, const kki_island *I, int most, kki_narrow *n) {
+static int find_pairs(const kk_simulator *s, const kki_island *I, int most, kki_wrench_basis *n) {
     n->npair = 0;
     for (int i = 0; i < I->nconstraint; i++) {
-        if (s->constraint[s->order[I->first_constraint + i]].kind != KKI_ON_CONTACT) {
+        if (s->constraints.list[s->constraints.order[I->first_constraint + i]].kind != KKI_ON_CONTACT) {
             return 0;
         }
     }
@@ -59,15 +59,15 @@ static int find_pairs(const kk_simulator *s, const kki_island *I, int most, kki_
     return 1;
 }
 
-void kki_narrow_choose(kk_simulator *s, kki_island *I) {
-    kki_narrow n;
+void kki_wrench_basis_choose(kk_simulator *s, kki_island *I) {
+    kki_wrench_basis n;
     // with more of them it gains nothing
     const int by_rows = I->nrow / (3 * UNITS), by_dofs = 7 * I->nv / (10 * UNITS);
     const int few = by_rows < by_dofs ? by_rows : by_dofs, most = few < MOST_PAIRS ? few : MOST_PAIRS;
-    if (I->nv <= KKI_NARROW_DOFS && most > 0 && find_pairs(s, I, most, &n)) {
+    if (I->nv <= KKI_WRENCH_DOFS && most > 0 && find_pairs(s, I, most, &n)) {
         I->full = I->nv;
         I->nv = UNITS * n.npair;
-        I->is_narrow = 1;
+        I->has_wrench_basis = 1;
     }
 }
 
@@ -90,8 +90,8 @@ static void unit_wrench(const kk_simulator *s, const int32_t pair[2], int k, int
 
 /// W, [full × units].
 static void climb_units(const kk_model *m, kk_simulator *s, const kki_island *I, int stride) {
-    const kki_narrow *n = &s->narrow;
-    memset(s->Y, 0, (size_t)I->full * (size_t)stride * sizeof *s->Y);
+    const kki_wrench_basis *n = &I->scratch->wrench_basis;
+    memset(I->scratch->Y, 0, (size_t)I->full * (size_t)stride * sizeof *I->scratch->Y);
     for (int p = 0; p < n->npair; p++) {
         for (int first = UNITS * p; first < UNITS * (p + 1);) {
             const int quad = first / 4, end = 4 * quad + 4 < UNITS * (p + 1) ? 4 * quad + 4 : UNITS * (p + 1);
@@ -99,15 +99,15 @@ static void climb_units(const kk_model *m, kk_simulator *s, const kki_island *I,
             for (int c = first; c < end; c++) {
                 unit_wrench(s, n->pair[p], c - UNITS * p, c & 3, w[0], w[1]);
             }
-            kki_rows_climb(m, s, n->pair[p], w, 4 * quad, stride);
+            kki_rows_climb(m, s, I, n->pair[p], w, 4 * quad, stride);
             first = end;
         }
     }
 }
 
 /// Gram and Schmidt: column c of W leaves row c of Q, and R.
-static void orthogonalise(const kk_simulator *s, kki_narrow *n, int c) {
-    const kki_dense_kernels *kernels = s->solver.kernels;
+static void orthogonalise(const kki_island *I, kki_wrench_basis *n, int c) {
+    const kki_dense_kernels *kernels = I->scratch->solver.kernels;
     double *v = n->Q + c * n->width;
     const double before = kernels->dot(n->width, v, v);
     const double after = kernels->orthogonalise(c, n->width, n->Q, v, n->stride, n->R + c, MUCH * MUCH);
@@ -120,15 +120,15 @@ static void orthogonalise(const kk_simulator *s, kki_narrow *n, int c) {
 }
 
 static void make_basis(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    kki_narrow *n = &s->narrow;
+    kki_wrench_basis *n = &I->scratch->wrench_basis;
     find_pairs(s, I, MOST_PAIRS, n); // as when it was chosen
     n->stride = kki_round4(I->nv);
     n->width = kki_round4(I->full);
     climb_units(m, s, I, n->stride);
     memset(n->R, 0, (size_t)I->nv * (size_t)n->stride * sizeof *n->R);
-    s->solver.kernels->transpose(I->full, I->nv, n->stride, s->Y, n->width, n->Q);
+    I->scratch->solver.kernels->transpose(I->full, I->nv, n->stride, I->scratch->Y, n->width, n->Q);
     for (int c = 0; c < I->nv; c++) {
-        orthogonalise(s, n, c);
+        orthogonalise(I, n, c);
     }
 }
 
@@ -136,16 +136,16 @@ static void make_basis(const kk_model *m, kk_simulator *s, const kki_island *I) 
 
 /// Vectors of four between a run's first row and its last.
 static void range_of(const kk_simulator *s, const kki_island *I, int first, int end, int32_t range[2]) {
-    const kki_constraint *a = &s->constraint[s->order[I->first_constraint + first]],
-                         *b = &s->constraint[s->order[I->first_constraint + end - 1]];
+    const kki_constraint *a = &s->constraints.list[s->constraints.order[I->first_constraint + first]],
+                         *b = &s->constraints.list[s->constraints.order[I->first_constraint + end - 1]];
     range[0] = (a->row - I->first_row) / 4;
     range[1] = (b->row - I->first_row + b->nrow + 3) / 4;
 }
 
 /// Coordinates of z that pair p and those before it make are felt by p's rows: from the first row of a pair, or of a later one.
-static void widen(kk_simulator *s, int pair, const int32_t range[2]) {
+static void widen(const kki_island *I, int pair, const int32_t range[2]) {
     for (int k = 0; k < UNITS * (pair + 1); k++) {
-        int32_t *span = s->span + 2 * k;
+        int32_t *span = I->scratch->span + 2 * k;
         span[0] = range[0] < span[0] ? range[0] : span[0];
         span[1] = range[1] > span[1] ? range[1] : span[1];
     }
@@ -158,9 +158,9 @@ static void list_wrenches(const kk_simulator *s, const kki_island *I, int first,
         memset(wrench + x * I->stride + 4 * range[0], 0, (size_t)(4 * (range[1] - range[0])) * sizeof *wrench);
     }
     for (int i = first; i < end; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         for (int k = 0; k < c->nparts; k++) {
-            const kki_row_part *part = &s->part[c->first_part + k];
+            const kki_row_part *part = &s->constraints.part[c->first_part + k];
             const double sign = part->i == 0 ? -1 : 1, *w = part->i == 0 ? part->wj : part->wi;
             double *to = wrench + (c->row - I->first_row) + part->row;
             for (int x = 0; x < UNITS; x++) {
@@ -171,36 +171,36 @@ static void list_wrenches(const kk_simulator *s, const kki_island *I, int first,
 }
 
 /// Y = R P, run by run.
-void kki_narrow_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    const kki_narrow *n = &s->narrow;
+void kki_wrench_basis_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    const kki_wrench_basis *n = &I->scratch->wrench_basis;
     make_basis(m, s, I);
     for (int k = 0; k < I->nv; k++) {
-        s->span[2 * k] = I->stride / 4;
-        s->span[2 * k + 1] = 0;
+        I->scratch->span[2 * k] = I->stride / 4;
+        I->scratch->span[2 * k + 1] = 0;
     }
-    memset(s->Y, 0, (size_t)I->nv * (size_t)I->stride * sizeof *s->Y);
+    memset(I->scratch->Y, 0, (size_t)I->nv * (size_t)I->stride * sizeof *I->scratch->Y);
     for (int first = 0, end; first < I->nconstraint; first = end) {
         const int p = pair_of(n, part_of(s, I, first));
         int32_t range[2];
         end = end_of_run(s, I, first);
         range_of(s, I, first, end, range);
-        widen(s, p, range);
+        widen(I, p, range);
         list_wrenches(s, I, first, end, range, n->wrench);
-        s->solver.kernels->blend(UNITS * (p + 1), n->stride, n->R + UNITS * p, range[1] - range[0], I->stride,
-                                 n->wrench + 4 * range[0], s->Y + 4 * range[0]);
+        I->scratch->solver.kernels->blend(UNITS * (p + 1), n->stride, n->R + UNITS * p, range[1] - range[0], I->stride,
+                                          n->wrench + 4 * range[0], I->scratch->Y + 4 * range[0]);
     }
 }
 
-void kki_narrow_project(const kk_simulator *s, const kki_island *I, const double *y, double *z) {
-    const kki_narrow *n = &s->narrow;
+void kki_wrench_basis_project(const kki_island *I, const double *y, double *z) {
+    const kki_wrench_basis *n = &I->scratch->wrench_basis;
     for (int k = 0; k < I->nv; k++) {
-        z[k] = s->solver.kernels->dot(n->width, n->Q + k * n->width, y);
+        z[k] = I->scratch->solver.kernels->dot(n->width, n->Q + k * n->width, y);
     }
 }
 
-void kki_narrow_spread(const kk_simulator *s, const kki_island *I, const double *z, double *y) {
-    const kki_narrow *n = &s->narrow;
+void kki_wrench_basis_spread(const kki_island *I, const double *z, double *y) {
+    const kki_wrench_basis *n = &I->scratch->wrench_basis;
     for (int k = 0; k < I->nv; k++) {
-        s->solver.kernels->add(n->width, z[k], n->Q + k * n->width, y);
+        I->scratch->solver.kernels->add(n->width, z[k], n->Q + k * n->width, y);
     }
 }

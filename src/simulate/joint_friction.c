@@ -16,40 +16,41 @@ static int is_at_bound(double force, double most) {
     return most > 0 && __builtin_fabs(force) >= AT_BOUND * most;
 }
 
-void kki_glide_begin(const kk_model *m, kk_simulator *s, const kk_state *state) {
-    const double *warm = kki_state_warm_const(state) + s->layout.first_dof + KKI_WARM_FRICTION;
-    for (int k = 0; k < m->nv && s->has_dry; k++) {
-        const double most = m->dof[k].friction, last = warm[KKI_WARM_DOF_SIZE * k], v = s->v[k];
+void kki_saturated_begin(const kk_model *m, kk_simulator *s, const kk_state *state) {
+    const double *warm = kki_state_warm_const(state) + s->warm_start.layout.first_dof + KKI_WARM_FRICTION;
+    for (int k = 0; k < m->nv && s->traits.has_dry_friction; k++) {
+        const double most = m->dof[k].friction, last = warm[KKI_WARM_DOF_SIZE * k], v = s->motion.v[k];
         const int slides = is_at_bound(last, most) && last * v < 0 && __builtin_fabs(v) > SLOW;
-        s->glide[k] = !slides ? 0 : last > 0 ? most : -most;
+        s->forces.saturated[k] = !slides ? 0 : last > 0 ? most : -most;
     }
 }
 
-int kki_find_stopped(const kk_model *m, kk_simulator *s) {
+int kki_find_unsaturated(const kk_model *m, kk_simulator *s) {
     int more = 0;
-    for (int k = 0; k < m->nv && s->has_dry; k++) {
-        if (s->glide[k] != 0 && !(s->glide[k] * s->v_kicked[k] < 0)) {
-            s->glide[k] = 0;
+    for (int k = 0; k < m->nv && s->traits.has_dry_friction; k++) {
+        if (s->forces.saturated[k] != 0 && !(s->forces.saturated[k] * s->motion.v_after[k] < 0)) {
+            s->forces.saturated[k] = 0;
             more = 1;
         }
     }
     return more;
 }
 
-void kki_glide_finish(const kk_model *m, kk_simulator *s) {
-    for (int k = 0; k < m->nv && s->has_dry; k++) {
-        s->force[KK_FORCE_FRICTION][k] += s->glide[k];
-        s->report.constraint_work += s->h * s->glide[k] * (0.5 * (s->v_kick[k] + s->v_kicked[k]));
+void kki_saturated_finish(const kk_model *m, kk_simulator *s) {
+    for (int k = 0; k < m->nv && s->traits.has_dry_friction; k++) {
+        s->forces.by_source[KK_FORCE_FRICTION][k] += s->forces.saturated[k];
+        s->report.constraint_work +=
+            s->h * s->forces.saturated[k] * (0.5 * (s->motion.v_before[k] + s->motion.v_after[k]));
     }
 }
 
 /// Where the joint would stop in one more step like this one, it keeps a hair less: it slides, but is a row next time.
-void kki_glide_store(const kk_model *m, kk_simulator *s) {
-    double *warm = s->warm + s->layout.first_dof + KKI_WARM_FRICTION;
-    for (int k = 0; k < m->nv && s->has_dry; k++) {
+void kki_saturated_store(const kk_model *m, kk_simulator *s) {
+    double *warm = s->warm_start.value + s->warm_start.layout.first_dof + KKI_WARM_FRICTION;
+    for (int k = 0; k < m->nv && s->traits.has_dry_friction; k++) {
         double *force = warm + KKI_WARM_DOF_SIZE * k;
-        *force = s->glide[k] != 0 ? s->glide[k] : *force;
-        const double now = s->v_kicked[k], next = now + (now - s->v_kick[k]);
+        *force = s->forces.saturated[k] != 0 ? s->forces.saturated[k] : *force;
+        const double now = s->motion.v_after[k], next = now + (now - s->motion.v_before[k]);
         const int stops = is_at_bound(*force, m->dof[k].friction) && now * *force < 0 && next * *force >= 0;
         *force *= stops ? HAIR : 1;
     }

@@ -23,26 +23,28 @@ typedef struct repair {
 
 /// Whether a contact is that of an impact, and its bodies go back to where they met.
 static int was_struck(const kk_simulator *s, const kki_constraint *c) {
-    const kki_contact *k = &s->contact[c->kind == KKI_ON_CONTACT ? c->item : 0];
-    return s->nstruck > 0 && c->kind == KKI_ON_CONTACT && kki_struck_pair(s, k->shape[0], k->shape[1]);
+    const kki_contact *k = &s->contacts.list[c->kind == KKI_ON_CONTACT ? c->item : 0];
+    return s->fast.nstruck > 0 && c->kind == KKI_ON_CONTACT && kki_struck_pair(s, k->shape[0], k->shape[1]);
 }
 
 /// Fastest repair of a row. A stop of a joint or tendon, or an impact, that was met in the first half of the step is where the motion ended: all of what came
 /// behind it is taken back, however fast it was.
 static double most_of(const kk_simulator *s, const kki_constraint *c, const repair *x) {
-    const int is_stop = c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON;
-    return was_struck(s, c) ? __builtin_inf() : is_stop && -s->u0[c->row] > x->most ? -s->u0[c->row] : x->most;
+    const int is_stop = c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON_LIMIT;
+    return was_struck(s, c)                               ? __builtin_inf()
+           : is_stop && -s->solution.u0[c->row] > x->most ? -s->solution.u0[c->row]
+                                                          : x->most;
 }
 
 /// Speed at which row r of a constraint comes out wrong in the half step that is left, capped. @param u  of the row, as it drifts
 static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, double u, repair *x) {
-    const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP || c->kind == KKI_ON_HELD;
-    if (r >= c->npositions || s->compliance[c->row + r] != 0) {
+    const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP || c->kind == KKI_ON_TENDON_EQUALITY;
+    if (r >= c->npositions || s->solution.compliance[c->row + r] != 0) {
         return 0;
     }
     // what swings through the middle comes down by less than its speed there says
-    const double swing = c->kind == KKI_ON_CONTACT ? (r == 0 ? 0.5 * s->contact[c->item].swing : 0)
-                         : c->kind == KKI_ON_LOOP  ? 0.5 * s->bias[c->row + r] // reflected
+    const double swing = c->kind == KKI_ON_CONTACT ? (r == 0 ? 0.5 * s->contacts.list[c->item].swing : 0)
+                         : c->kind == KKI_ON_LOOP  ? 0.5 * s->solution.bias[c->row + r] // reflected
                                                    : 0;
     const double rate = u + swing + c->gap[r] * x->rate, most = most_of(s, c, x);
     const double capped = rate < -most ? -most : both && rate > most ? most : rate;
@@ -54,7 +56,7 @@ static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, 
 /// @param u  velocities of the rows as they drift    @param g  what the pass is asked for; may be u
 static void find_repair(const kk_simulator *s, const kki_island *I, const double *u, double *g, repair *x) {
     for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         const int row = c->row - I->first_row;
         g[row] = wrong_rate(s, c, 0, u[row], x);
         for (int r = 1; c->kind != KKI_ON_CONTACT && r < c->nrow; r++) {
@@ -67,11 +69,11 @@ static void find_repair(const kk_simulator *s, const kki_island *I, const double
 /// asks for these bounds again in this step.)
 static void forget_friction(kk_simulator *s, const kki_island *I) {
     for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
-            memset(s->g + c->row + 1, 0, (size_t)(c->nrow - 1) * sizeof *s->g);
-        } else if (c->kind == KKI_ON_FRICTION || c->kind == KKI_ON_RUBBING) {
-            s->block[c->block].lower = s->block[c->block].upper = 0;
+            memset(s->solution.g + c->row + 1, 0, (size_t)(c->nrow - 1) * sizeof *s->solution.g);
+        } else if (c->kind == KKI_ON_JOINT_FRICTION || c->kind == KKI_ON_TENDON_FRICTION) {
+            s->solution.block[c->block].lower = s->solution.block[c->block].upper = 0;
         }
     }
 }
@@ -79,10 +81,10 @@ static void forget_friction(kk_simulator *s, const kki_island *I) {
 /// How many times as far as its rows ask for, one by one, a repair may move things.
 static const double FARTHEST = 100;
 
-/// Rows that say almost the same of a mechanism near a dead point ask it to go metres for millimetres: it goes that way, but not that far.
+/// Rows that say almost the same of a mechanism near a dead point ask it to go meters for millimeters: it goes that way, but not that far.
 static void add_repair(const kk_simulator *s, const kki_island *I, double *lambda, double *y_drift) {
-    double *dy = s->local[3], way = 0, asked = 0;
-    if (I->is_wide) { // of bodies without joints
+    double *dy = I->scratch->change, way = 0, asked = 0;
+    if (I->is_sparse) { // of bodies without joints
         kki_rows_add(s, I, lambda, y_drift);
         return;
     }
@@ -92,7 +94,7 @@ static void add_repair(const kk_simulator *s, const kki_island *I, double *lambd
         way += dy[k] * dy[k];
     }
     for (int r = 0; r < I->nrow; r++) {
-        const double g = s->g[I->first_row + r];
+        const double g = s->solution.g[I->first_row + r];
         double own = 0;
         if (lambda[r] != 0 && g != 0) {
             kki_rows_own(s, I, r, 1, &own);
@@ -110,9 +112,9 @@ static void add_repair(const kk_simulator *s, const kki_island *I, double *lambd
 kk_status kki_island_repair(kk_simulator *s, kki_island *I, const kki_problem *problem, const double *y_end,
                             double *y_drift) {
     const double half = 0.5 * s->h;
-    repair x = {half, 1 / half, s->options.correction / half, I->is_wide ? LEAST_OF_PILES : OVERLAP, 0, 0};
-    double *g = s->g + I->first_row, *lambda = s->lambda2 + I->first_row;
-    const double *u = s->u_end + I->first_row; // known from the books
+    repair x = {half, 1 / half, s->options.correction / half, I->is_sparse ? LEAST_OF_PILES : OVERLAP, 0, 0};
+    double *g = s->solution.g + I->first_row, *lambda = s->solution.lambda2 + I->first_row;
+    const double *u = s->solution.u_end + I->first_row; // known from the books
     if (memcmp(y_drift, y_end, (size_t)I->nv * sizeof *y_end) != 0) {
         kki_rows_velocity(s, I, y_drift, g);
         u = g;
@@ -129,31 +131,32 @@ kk_status kki_island_repair(kk_simulator *s, kki_island *I, const kki_problem *p
     kki_certificate proof;
     kki_solver_stats stats;
     kki_solver_options options = kki_island_solver_options(s, I);
-    options.fixed_sweeps = I->is_wide ? SWEEPS_OF_PILES : options.fixed_sweeps;
+    options.fixed_sweeps = I->is_sparse ? SWEEPS_OF_PILES : options.fixed_sweeps;
     options.factors = I->nrow > ROWS_OF_LADDER && options.factors > FEW_FACTORS ? FEW_FACTORS : options.factors;
     options.any = options.unproven = options.brief =
         true; // overlap on all sides has no answer: what is found soon will do
-    options.floor = I->closes ? options.floor : ENOUGH * x.least / half; // what is left of it is left alone
+    options.floor = I->has_loops ? options.floor : ENOUGH * x.least / half; // what is left of it is left alone
     options.tolerance = options.tolerance > options.floor ? options.tolerance : options.floor;
     if (kki_kept_repair(s, I, options.floor, lambda)) {
         add_repair(s, I, lambda, y_drift);
         return KK_OK;
     }
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
-    const kk_status status = kki_island_solve(s, I, problem, &options, lambda, s->u2 + I->first_row, &proof, &stats);
+    const kk_status status =
+        kki_island_solve(s, I, problem, &options, lambda, s->solution.u2 + I->first_row, &proof, &stats);
     if (status == KK_OK) {
         add_repair(s, I, lambda, y_drift);
-        kki_note_work(s, &stats);
+        kki_note_work(I, &stats);
     }
     return status;
 }
 
 /// Whether a contact overlaps by so much that the position pass will move it.
 int kki_island_overlaps(const kk_simulator *s, const kki_island *I) {
-    const double least = I->is_wide ? LEAST_OF_PILES : OVERLAP;
+    const double least = I->is_sparse ? LEAST_OF_PILES : OVERLAP;
     int any = 0;
     for (int i = 0; i < I->nconstraint && !any; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         any = c->kind == KKI_ON_CONTACT && c->gap[0] < -least;
     }
     return any;

@@ -1,5 +1,5 @@
 /// Rows of wide islands: each constraint climbs the trees it touches, and keeps what they answer.
-#include "simulate/wide.h"
+#include "simulate/rows_sparse.h"
 
 #include <string.h>
 
@@ -11,18 +11,19 @@ static int tree_of(const kk_model *m, int dof) {
 }
 
 /// The tie of a constraint, with room for its rows in Y from *used on.
-static void make_tie(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_constraint *c, kki_tie *t,
-                     size_t *used) {
+static void make_tie(const kk_model *m, const kki_island *I, const kki_constraint *c, kki_tie *t, size_t *used) {
     const int a = tree_of(m, c->dof[0]), b = tree_of(m, c->dof[1]), one = a >= 0 ? a : b;
     *t = (kki_tie){.row = c->row - I->first_row,
                    .nrow = c->nrow,
                    .block = c->block - I->first_block,
                    .nblock = c->nblock,
-                   .body = {s->wide.body_of_tree[one], a >= 0 && b >= 0 && a != b ? s->wide.body_of_tree[b] : -1}};
+                   .body = {I->scratch->sparse.body_of_tree[one],
+                            a >= 0 && b >= 0 && a != b ? I->scratch->sparse.body_of_tree[b] : -1}};
     for (int side = 0; side < 2; side++) {
         t->side[side] = (int32_t)*used;
         const int body = t->body[side];
-        *used += body < 0 ? 0 : (size_t)(c->nrow * (s->wide.first[body + 1] - s->wide.first[body]));
+        *used +=
+            body < 0 ? 0 : (size_t)(c->nrow * (I->scratch->sparse.first[body + 1] - I->scratch->sparse.first[body]));
     }
 }
 
@@ -54,8 +55,9 @@ static void answer_units(const kk_model *m, kk_simulator *s, int tree, double *T
 }
 
 /// Parts of a constraint between lone bodies, or of one with the world.
-static int build_lone(const kk_model *m, kk_simulator *s, const kki_constraint *k, const kki_tie *t) {
-    const kki_row_part *p = &s->part[k->first_part];
+static int build_lone(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_constraint *k,
+                      const kki_tie *t) {
+    const kki_row_part *p = &s->constraints.part[k->first_part];
     const int i = p->i, j = p->j;
     if ((i > 0 && !is_lone(m, i)) || (j > 0 && !is_lone(m, j)) || i == j) {
         return 0;
@@ -65,13 +67,13 @@ static int build_lone(const kk_model *m, kk_simulator *s, const kki_constraint *
             return 0;
         }
     }
-    const kki_sparse_kernels *kernels = s->wide.solver.kernels;
+    const kki_sparse_kernels *kernels = I->scratch->sparse.solver.kernels;
     for (int side = 0; side < 2; side++) {
         const int node = side ? j : i;
         if (node > 0) {
-            const int body = s->wide.body_of_tree[m->node_tree[node]], at = t->body[1] == body;
-            kernels->combine(s->wide.unit + 48 * (size_t)body, side ? p->wj : p->wi, sizeof *p / sizeof(double),
-                             k->nparts, s->wide.Y + t->side[at]);
+            const int body = I->scratch->sparse.body_of_tree[m->node_tree[node]], at = t->body[1] == body;
+            kernels->combine(I->scratch->sparse.unit + 48 * (size_t)body, side ? p->wj : p->wi,
+                             sizeof *p / sizeof(double), k->nparts, I->scratch->sparse.Y + t->side[at]);
         }
     }
     return 1;
@@ -85,9 +87,9 @@ typedef struct climb {
     int i, j, row, lanes; ///< row: of lane 0
 } climb;
 
-static void climb_tree(const kk_model *m, kk_simulator *s, const climb *c, int tree, int i, const double wi[6][4],
-                       int j, const double wj[6][4], const kki_tie *t) {
-    kki_wide *w = &s->wide;
+static void climb_tree(const kk_model *m, kk_simulator *s, const kki_island *I, const climb *c, int tree, int i,
+                       const double wi[6][4], int j, const double wj[6][4], const kki_tie *t) {
+    kki_sparse_rows *w = &I->scratch->sparse;
     const int body = w->body_of_tree[tree], side = t->body[1] == body, width = w->first[body + 1] - w->first[body];
     const int nv = w->nv[body];
     memset(w->climbed, 0, sizeof(double) * 4 * (size_t)nv);
@@ -100,32 +102,33 @@ static void climb_tree(const kk_model *m, kk_simulator *s, const climb *c, int t
     }
 }
 
-static void flush(const kk_model *m, kk_simulator *s, climb *c, const kki_tie *t) {
+static void flush(const kk_model *m, kk_simulator *s, const kki_island *I, climb *c, const kki_tie *t) {
     static const _Alignas(32) double none[6][4] = {{0}};
     if (c->lanes == 0) {
         return;
     }
     const int ti = m->node_tree[c->i], tj = m->node_tree[c->j];
     if (ti == tj) {
-        climb_tree(m, s, c, ti, c->i, (const double(*)[4])c->wi, c->j, (const double(*)[4])c->wj, t);
+        climb_tree(m, s, I, c, ti, c->i, (const double(*)[4])c->wi, c->j, (const double(*)[4])c->wj, t);
     } else {
         if (ti >= 0) {
-            climb_tree(m, s, c, ti, c->i, (const double(*)[4])c->wi, 0, none, t);
+            climb_tree(m, s, I, c, ti, c->i, (const double(*)[4])c->wi, 0, none, t);
         }
         if (tj >= 0) {
-            climb_tree(m, s, c, tj, c->j, (const double(*)[4])c->wj, 0, none, t);
+            climb_tree(m, s, I, c, tj, c->j, (const double(*)[4])c->wj, 0, none, t);
         }
     }
     c->lanes = 0;
 }
 
-static void build_tie(const kk_model *m, kk_simulator *s, const kki_constraint *k, const kki_tie *t) {
+static void build_tie(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_constraint *k,
+                      const kki_tie *t) {
     climb c = {.lanes = 0};
     for (int n = 0; n < k->nparts; n++) {
-        const kki_row_part *p = &s->part[k->first_part + n];
+        const kki_row_part *p = &s->constraints.part[k->first_part + n];
         const int lane = p->row & 3;
         if (c.lanes == 0 || c.i != p->i || c.j != p->j || c.row != (p->row & ~3) || c.lanes >> lane & 1) {
-            flush(m, s, &c, t);
+            flush(m, s, I, &c, t);
             memset(&c, 0, sizeof c);
             c.i = p->i;
             c.j = p->j;
@@ -137,7 +140,7 @@ static void build_tie(const kk_model *m, kk_simulator *s, const kki_constraint *
         }
         c.lanes |= 1 << lane;
     }
-    flush(m, s, &c, t);
+    flush(m, s, I, &c, t);
 }
 
 typedef struct building {
@@ -150,9 +153,9 @@ static void answer_some(void *context, int first, int end, int worker) {
     const building *x = context;
     (void)worker;
     for (int t = first; t < end; t++) {
-        const int tree = x->s->tree_order[x->I->first_tree + t];
+        const int tree = x->s->islands.tree_order[x->I->first_tree + t];
         if (is_lone(x->m, x->m->dof_node[x->m->tree_first_dof[tree]])) {
-            answer_units(x->m, x->s, tree, x->s->wide.unit + 48 * (size_t)t);
+            answer_units(x->m, x->s, tree, x->I->scratch->sparse.unit + 48 * (size_t)t);
         }
     }
 }
@@ -163,48 +166,51 @@ static void build_some(void *context, int first, int end, int worker) {
     kk_simulator *s = x->s;
     (void)worker;
     for (int i = first; i < end; i++) {
-        const kki_constraint *c = &s->constraint[s->order[x->I->first_constraint + i]];
-        s->wide.is_built[i] = (int8_t)build_lone(x->m, s, c, &s->wide.tie[i]);
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[x->I->first_constraint + i]];
+        const kki_sparse_rows *w = &x->I->scratch->sparse;
+        w->is_built[i] = (int8_t)build_lone(x->m, s, x->I, c, &w->tie[i]);
     }
 }
 
 static void list_bodies(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    kki_wide *w = &s->wide;
+    kki_sparse_rows *w = &I->scratch->sparse;
     for (int t = 0; t < I->ntree; t++) {
-        const int tree = s->tree_order[I->first_tree + t];
-        w->first[t] = s->tree_local[tree];
+        const int tree = s->islands.tree_order[I->first_tree + t];
+        w->first[t] = s->islands.tree_local[tree];
         w->nv[t] = m->tree_first_dof[tree + 1] - m->tree_first_dof[tree];
         w->body_of_tree[tree] = t;
     }
     w->first[I->ntree] = I->nv;
 }
 
-void kki_wide_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
+void kki_sparse_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     size_t used = 0;
-    s->wide.stamp++;
+    I->scratch->sparse.stamp++;
     list_bodies(m, s, I);
     for (int i = 0; i < I->nconstraint; i++) {
-        make_tie(m, s, I, &s->constraint[s->order[I->first_constraint + i]], &s->wide.tie[i], &used);
+        make_tie(m, I, &s->constraints.list[s->constraints.order[I->first_constraint + i]], &I->scratch->sparse.tie[i],
+                 &used);
     }
     enum { GRAIN = 64 };
     building x = {m, s, I};
-    kki_workers_share(s->helpers, I->ntree, GRAIN, answer_some, &x);
-    kki_workers_share(s->helpers, I->nconstraint, GRAIN, build_some, &x);
+    kki_workers_share(I->scratch->helpers, I->ntree, GRAIN, answer_some, &x);
+    kki_workers_share(I->scratch->helpers, I->nconstraint, GRAIN, build_some, &x);
     for (int i = 0; i < I->nconstraint; i++) {
-        if (!s->wide.is_built[i]) {
-            const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-            const kki_tie *t = &s->wide.tie[i];
+        if (!I->scratch->sparse.is_built[i]) {
+            const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
+            const kki_tie *t = &I->scratch->sparse.tie[i];
             for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
-                const int width = s->wide.first[t->body[side] + 1] - s->wide.first[t->body[side]];
-                memset(s->wide.Y + t->side[side], 0, sizeof *s->wide.Y * (size_t)(t->nrow * width));
+                const int width = I->scratch->sparse.first[t->body[side] + 1] - I->scratch->sparse.first[t->body[side]];
+                memset(I->scratch->sparse.Y + t->side[side], 0,
+                       sizeof *I->scratch->sparse.Y * (size_t)(t->nrow * width));
             }
-            build_tie(m, s, c, t);
+            build_tie(m, s, I, c, t);
         }
     }
 }
 
-kki_sparse_problem kki_wide_problem(const kk_simulator *s, const kki_island *I) {
-    const kki_wide *w = &s->wide;
+kki_sparse_problem kki_sparse_rows_problem(const kk_simulator *s, const kki_island *I) {
+    const kki_sparse_rows *w = &I->scratch->sparse;
     kki_problem rows = kki_island_problem(s, I, 0);
     rows.Y = NULL;
     rows.span = NULL;
@@ -216,24 +222,24 @@ kki_sparse_problem kki_wide_problem(const kk_simulator *s, const kki_island *I) 
                                 .tie = w->tie,
                                 .Y = w->Y,
                                 .stamp = w->stamp,
-                                .workers = s->helpers};
+                                .workers = I->scratch->helpers};
 }
 
-void kki_wide_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r) {
-    const kki_sparse_problem p = kki_wide_problem(s, I);
-    kki_sparse_velocity(&p, &s->wide.solver, y, r);
+void kki_sparse_rows_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r) {
+    const kki_sparse_problem p = kki_sparse_rows_problem(s, I);
+    kki_sparse_velocity(&p, &I->scratch->sparse.solver, y, r);
     for (int i = I->nrow; i < I->stride; i++) {
         r[i] = 0;
     }
 }
 
-void kki_wide_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y) {
-    const kki_sparse_problem p = kki_wide_problem(s, I);
-    kki_sparse_motion(&p, &s->wide.solver, lambda, y);
+void kki_sparse_rows_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y) {
+    const kki_sparse_problem p = kki_sparse_rows_problem(s, I);
+    kki_sparse_motion(&p, &I->scratch->sparse.solver, lambda, y);
 }
 
-void kki_wide_add_contact(const kk_simulator *s, int i, const double l[3], double *y) {
-    const kki_wide *w = &s->wide;
+void kki_sparse_rows_add_contact(const kki_island *I, int i, const double l[3], double *y) {
+    const kki_sparse_rows *w = &I->scratch->sparse;
     const kki_tie *t = &w->tie[i];
     for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
         const int first = w->first[t->body[side]], width = w->first[t->body[side] + 1] - first;
@@ -244,8 +250,8 @@ void kki_wide_add_contact(const kk_simulator *s, int i, const double l[3], doubl
     }
 }
 
-void kki_wide_velocity_contact(const kk_simulator *s, int i, const double *y, double u[3]) {
-    const kki_wide *w = &s->wide;
+void kki_sparse_rows_velocity_contact(const kki_island *I, int i, const double *y, double u[3]) {
+    const kki_sparse_rows *w = &I->scratch->sparse;
     const kki_tie *t = &w->tie[i];
     for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
         const int first = w->first[t->body[side]], width = w->first[t->body[side] + 1] - first;
@@ -258,8 +264,8 @@ void kki_wide_velocity_contact(const kk_simulator *s, int i, const double *y, do
     }
 }
 
-void kki_wide_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own) {
-    const kki_sparse_problem p = kki_wide_problem(s, I);
+void kki_sparse_rows_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own) {
+    const kki_sparse_problem p = kki_sparse_rows_problem(s, I);
     int low = 0, high = I->nconstraint - 1;
     while (low < high) { // the last tie that begins at or before the row
         const int middle = (low + high + 1) / 2;
@@ -269,19 +275,19 @@ void kki_wide_own(const kk_simulator *s, const kki_island *I, int row, int rows,
     kki_sparse_own(&p, &p.tie[low], row - p.tie[low].row, rows, own);
 }
 
-int kki_wide_fill_dense(kk_simulator *s, const kki_island *I) {
-    const kki_wide *w = &s->wide;
+int kki_sparse_rows_fill_dense(kk_simulator *s, const kki_island *I) {
+    const kki_sparse_rows *w = &I->scratch->sparse;
     const size_t stride = (size_t)I->stride;
-    if (!kki_wide_may_hand(s, I)) {
+    if (!kki_sparse_rows_fit_dense(s, I)) {
         return 0;
     }
-    memset(s->Y, 0, (size_t)I->nv * stride * sizeof *s->Y);
+    memset(I->scratch->Y, 0, (size_t)I->nv * stride * sizeof *I->scratch->Y);
     for (int i = 0; i < 2 * I->nconstraint; i++) {
         const kki_tie *t = &w->tie[i >> 1];
         const int body = t->body[i & 1], width = body < 0 ? 0 : w->first[body + 1] - w->first[body];
         for (int r = 0; r < t->nrow; r++) {
             for (int k = 0; k < width; k++) {
-                s->Y[(size_t)(w->first[body] + k) * stride + (size_t)(t->row + r)] =
+                I->scratch->Y[(size_t)(w->first[body] + k) * stride + (size_t)(t->row + r)] =
                     w->Y[t->side[i & 1] + r * width + k];
             }
         }
