@@ -104,7 +104,7 @@ KK_API kk_status kk_simulations_rollout(kk_simulations *simulations, const int32
 /// others are reset
 KK_API kk_status kk_simulations_reset(kk_simulations *simulations, const int32_t *index, int count,
                                       const kk_state *state, kk_error *error);
-/// Poses and velocities of bodies where q and v are now, whether asked for in the definition or not. Nothing moves.
+/// Poses and velocities of bodies where q and v are now, whether asked for in the definition or not. Nothing moves. @param index  NULL: all
 KK_API kk_status kk_simulations_forward(kk_simulations *simulations, const int32_t *index, int count, kk_error *error);
 
 /// A simulation as a state, with all that its next step starts from. KK_NOT_FOUND for a number that is none,

@@ -9,6 +9,7 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/missing.h"
 #include "base/workers.h"
 #include "dynamics/data.h"
 #include "model/warm.h"
@@ -241,6 +242,9 @@ static void state_to_row(kk_simulations *s, int i, const kk_state *from) {
 }
 
 kk_status kk_simulations_get_state(const kk_simulations *simulations, int index, kk_state *state) {
+    if (kki_is_missing(simulations, state)) {
+        return KK_INVALID_ARGUMENT;
+    }
     const kk_simulations *s = simulations;
     if (index < 0 || index >= s->count) {
         return KK_NOT_FOUND;
@@ -253,6 +257,9 @@ kk_status kk_simulations_get_state(const kk_simulations *simulations, int index,
 }
 
 kk_status kk_simulations_set_state(kk_simulations *simulations, int index, const kk_state *state) {
+    if (kki_is_missing(simulations, state)) {
+        return KK_INVALID_ARGUMENT;
+    }
     kk_simulations *s = simulations;
     if (index < 0 || index >= s->count) {
         return KK_NOT_FOUND;
@@ -463,6 +470,9 @@ static void share(kk_simulations *s, int count, kki_share *task, job *j) {
 
 kk_status kk_simulations_step(kk_simulations *simulations, const int32_t *index, int count, int substeps,
                               kk_error *error) {
+    if (kki_is_missing(simulations)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_simulations *s = simulations;
     if (substeps < 0) {
         return kki_error_set(error, KK_INVALID_ARGUMENT, "%d substeps were asked for; the least is 0", substeps);
@@ -516,6 +526,9 @@ static void roll_share(void *context, int first, int end, int worker) {
 
 kk_status kk_simulations_rollout(kk_simulations *simulations, const int32_t *index, int count, int steps, int substeps,
                                  const double *control, double *q, double *v, double *readings, kk_error *error) {
+    if (kki_is_missing(simulations)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_simulations *s = simulations;
     if (steps < 0 || substeps < 0 || (!control && s->model->nactuator > 0)) {
         return kki_error_set(error, KK_INVALID_ARGUMENT,
@@ -584,6 +597,9 @@ static void reset_share(void *context, int first, int end, int worker) {
 
 kk_status kk_simulations_reset(kk_simulations *simulations, const int32_t *index, int count, const kk_state *state,
                                kk_error *error) {
+    if (kki_is_missing(simulations)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_simulations *s = simulations;
     kk_status status = check_index(s, index, count, error);
     if (status == KK_OK && state) {
@@ -619,6 +635,9 @@ static kk_status check_rows(const kk_simulations *s, const job *j, int count, kk
 }
 
 kk_status kk_simulations_forward(kk_simulations *simulations, const int32_t *index, int count, kk_error *error) {
+    if (kki_is_missing(simulations)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_simulations *s = simulations;
     job j = {.s = s, .index = index};
     kk_status status = check_index(s, index, count, error);

@@ -19,6 +19,7 @@
 #include "base/allocator.h"
 #include "base/error.h"
 #include "base/float_bits.h"
+#include "base/missing.h"
 #include "model/compile.h"
 #include "model/warm.h"
 
@@ -179,6 +180,9 @@ const double *kki_state_warm_const(const kk_state *state) {
 }
 
 kk_status kk_state_set_keyframe(const kk_model *model, kk_state *state, int keyframe) {
+    if (kki_is_missing(model, state)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (state->model_hash != model->hash) {
         return KK_SIZE_MISMATCH;
     }
@@ -203,6 +207,9 @@ int kk_state_loop(const kk_model *model, const kk_state *state, int loop) {
 }
 
 kk_status kk_state_set_loop(const kk_model *model, kk_state *state, int loop, int on) {
+    if (kki_is_missing(model, state)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (state->model_hash != model->hash) {
         return KK_SIZE_MISMATCH;
     }
@@ -265,6 +272,9 @@ kk_status kki_state_make_room(kk_state *state, size_t words) {
 }
 
 kk_status kk_state_reserve(kk_state *state, int contacts) {
+    if (kki_is_missing(state)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (contacts < 0) {
         return KK_INVALID_ARGUMENT;
     }
@@ -299,6 +309,9 @@ kk_status kki_state_copy_to_twin(kk_state *to, const kk_state *from) {
 }
 
 kk_status kk_state_copy(kk_state *to, const kk_state *from) {
+    if (kki_is_missing(to, from)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!same_shape(to, from)) {
         return KK_SIZE_MISMATCH;
     }
@@ -373,6 +386,9 @@ static kk_status check_lags(const kk_model *m, const double *lag, kk_error *erro
 }
 
 kk_status kk_state_check(const kk_model *model, const kk_state *state, kk_error *error) {
+    if (kki_is_missing(model, state)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     if (state->model_hash != model->hash) {
         return kki_error_set(error, KK_SIZE_MISMATCH, "the state is of another model; create one for this model");
     }
@@ -429,6 +445,9 @@ static void put_list_sizes(const kki_warm_list *l, unsigned char *at) {
 }
 
 kk_status kk_state_save(const kk_state *state, void *bytes, size_t size) {
+    if (kki_is_missing(state)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!bytes || size != kk_state_saved_size(state)) {
         return KK_SIZE_MISMATCH;
     }

@@ -7,6 +7,7 @@
 #include "base/allocator.h"
 #include "base/error.h"
 #include "base/float_bits.h"
+#include "base/missing.h"
 #include "contact/dense_kernels.h"
 #include "dynamics/diagonals.h"
 #include "model/warm.h"
@@ -70,6 +71,9 @@ static kk_step_options filled(const kk_model *m, kk_step_options o) {
 }
 
 kk_status kk_simulator_set_options(kk_simulator *simulator, const kk_step_options *options, kk_error *error) {
+    if (kki_is_missing(simulator)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     static const kk_step_options defaults = {0};
     const kk_step_options *o = options ? options : &defaults;
     kk_status status = check_options(o, error);
