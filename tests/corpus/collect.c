@@ -63,8 +63,7 @@ static bool acts_on(const kki_island *I, const kki_constraint *c, int first, int
 }
 
 /// Bodies of one constraint; how many.
-static int bodies_of(const kki_island *I, const kki_constraint *c, int n, const int32_t *first,
-                     int32_t body[2]) {
+static int bodies_of(const kki_island *I, const kki_constraint *c, int n, const int32_t *first, int32_t body[2]) {
     int count = 0;
     body[0] = 0;
     body[1] = -1;
