@@ -38,7 +38,7 @@ typedef int kk_recorder_sink(void *user, const void *bytes, size_t size);
 KK_API kk_status kk_recorder_create(const kk_model *model, const kk_state *state, const kk_recorder_def *def,
                                     kk_recorder_sink *sink, void *user, const kk_allocator *allocator,
                                     kk_recorder **recorder, kk_error *error);
-/// The same to a file, which is made or replaced.
+/// The same to a file, which is made or replaced. @param def  may be NULL
 KK_API kk_status kk_recorder_open(const char *path, const kk_model *model, const kk_state *state,
                                   const kk_recorder_def *def, const kk_allocator *allocator, kk_recorder **recorder,
                                   kk_error *error);

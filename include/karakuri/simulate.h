@@ -163,10 +163,11 @@ typedef struct kk_contact {
     double friction; ///< μ that held, static or sliding
 } kk_contact;
 
+/// @param options  may be NULL: the defaults
 KK_API kk_status kk_simulator_create(const kk_model *model, const kk_step_options *options,
                                      const kk_allocator *allocator, kk_simulator **simulator, kk_error *error);
 KK_API void kk_simulator_free(kk_simulator *simulator);
-/// Changes the options from the next step on.
+/// Changes the options from the next step on. @param options  may be NULL: the defaults
 KK_API kk_status kk_simulator_set_options(kk_simulator *simulator, const kk_step_options *options, kk_error *error);
 
 /// Room for what differs from step to step. A simulator begins with little and takes more, from its allocator, when a step needs it: the step is then repeated,

@@ -545,6 +545,27 @@ typedef struct kki_hooks {
     void *capture_user;
 } kki_hooks;
 
+/// What follows from the model's numbers once and for all. Of a variation it is made with it, and a simulator takes over the pointers (variation.c).
+typedef struct kki_constants {
+    kki_traits traits;
+    int32_t single; ///< constraints that are there without any contact, but for loops
+    int32_t nlimited;
+    kki_limited *limited; ///< [nlimited ≤ nv] by node
+    kki_motors motors;
+    double *stiffness, *damping, *rest, *mobility; ///< [nv]
+    kki_koenig *koenig;                            ///< [nnode]
+    kki_tendon_load *tendon;                       ///< [ntendon] of which is kept what does not change
+} kki_constants;
+
+/// Which model a simulator steps: the one that it was made for, or a variation of that.
+typedef struct kki_variation {
+    const kk_model *made_for;
+    uint64_t made_for_hash;
+    kki_constants own;                 ///< of the model that it was made for
+    int has_own_nodes, has_own_shapes; ///< of the last step's model: whether they are another array than in that
+    int32_t most_single;               ///< the most of `single` that there is room for
+} kki_variation;
+
 struct kk_simulator {
     // made once
     kk_allocator allocator;
@@ -552,8 +573,9 @@ struct kk_simulator {
     void *room_block; ///< what room is counted for
     size_t room_bytes;
     kki_room room;
-    const kk_model *model;
+    const kk_model *model; ///< that of the last step
     uint64_t model_hash;
+    kki_variation variation;
     const kki_paper *paper; ///< the method that takes the place of the step; NULL: none
     void *paper_data;       ///< its own
     kki_traits traits;
@@ -591,6 +613,10 @@ struct kk_simulator {
     kki_team workers;
 };
 
+/// simulator.c: what the simulator has of its model's numbers; tendons in an array of their own.
+kki_constants kki_simulator_constants(const kk_simulator *s);
+/// variation.c: takes steps of this model from now on, a variation of the one that it was made for or that itself. KK_INVALID_ARGUMENT for any other.
+kk_status kki_simulator_turn_to(kk_simulator *s, const kk_model *model, kk_error *error);
 /// simulator.c: what actuators of the model need.
 int kki_has_transmission(const kk_model *m, kk_transmission transmission);
 int kki_has_history(const kk_model *m);
@@ -626,6 +652,8 @@ kk_status kki_room_begin(kk_simulator *s, const kk_state *state, kk_error *error
 /// Behind a step: makes the room that it lacked, in the simulator and in the state, so that it can be taken again. 0: it lacked none, and its status stands; or
 /// there is none to be had, and *status says so.
 int kki_room_grow(kk_simulator *s, kk_state *state, kk_status *status, kk_error *error);
+/// Room for so many constraints without contacts. KK_OUT_OF_MEMORY: it is as it was.
+kk_status kki_room_for_single(kk_simulator *s, int32_t single, kk_error *error);
 /// Notes that `need` of something would be needed where there is room for `have`.
 static inline void kki_room_ask(int32_t need, int32_t have, int32_t *lacking) {
     if (need > have && need > *lacking) {

@@ -40,11 +40,10 @@ static double book(kk_simulator *s, kk_stage stage, double start) {
 
 // ---- where is everything
 
-static kk_status check(const kk_model *m, const kk_simulator *s, const kk_state *state, kk_error *error) {
-    if (s->model != m || s->model_hash != kk_model_hash(m)) {
-        return kki_error_set(error, KK_INVALID_ARGUMENT, "begin: the simulator was made for another model");
-    }
-    return kk_state_check(m, state, error);
+static kk_status check(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
+    const int is_known = s->model == m && s->model_hash == kk_model_hash(m);
+    const kk_status status = is_known ? KK_OK : kki_simulator_turn_to(s, m, error);
+    return status ? status : kk_state_check(m, state, error);
 }
 
 static void copy_motion(const kk_model *m, kk_simulator *s, const kk_state *state) {

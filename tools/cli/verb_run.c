@@ -675,7 +675,7 @@ static int tell(const job *j, double dt) {
     cli_text out = {0};
     print_summary(j, dt, &out);
     if (is_stdout(j->o->out) || is_stdout(j->o->log)) {
-        fputs(text_string(&out), stderr);
+        cli_put(stderr, text_string(&out));
         text_free(&out);
         return 0;
     }
