@@ -23,6 +23,7 @@
 #include <karakuri/math.h>
 #include <karakuri/model.h>
 #include <karakuri/number.h>
+#include <karakuri/observer.h>
 #include <karakuri/optimize.h>
 #include <karakuri/random.h>
 #include <karakuri/recording.h>
