@@ -25,6 +25,7 @@
 #include <karakuri/number.h>
 #include <karakuri/observer.h>
 #include <karakuri/optimize.h>
+#include <karakuri/project.h>
 #include <karakuri/random.h>
 #include <karakuri/recording.h>
 #include <karakuri/save.h>

@@ -15,17 +15,17 @@ enum { KK_OBSERVER_FEET = 4 };
 
 /// Zero-initialised means: the defaults. The first body has a free joint on the world.
 typedef struct kk_observer_def {
-    int imu;             ///< frame of gyro and accelerometer
-    int foot[4];         ///< frames of the soles, z up; force sensors tell in their axes about their origins
-    int foot_count;      ///< 1 … 4
-    const int *unmeasured; ///< [unmeasured_count] joints, by their bodies, without encoders; each degree has a spring
-    int unmeasured_count;
-    double period; ///< s between two calls; 0: 0.001
-    double floor;  ///< m, height of the floor, which is flat
-    double joint_filter;       ///< s, of joint velocities; 0: 0.005
-    double orientation_filter; ///< s in which legs overrule the gyro; 0: 0.1
-    double position_filter;    ///< s in which legs overrule the accelerometer; 0: 0.02
-    double load[2]; ///< shares of the weight below which a foot is taken as moving, above which as standing; 0: 0.1, 0.4
+    int imu;        ///< frame of gyro and accelerometer
+    int foot[4];    ///< frames of the soles, z up; force sensors tell in their axes about their origins
+    int foot_count; ///< 1 … 4
+    const unsigned char *unmeasured; ///< [nv] 1: a degree of freedom without an encoder, which has a spring; NULL: none
+    double period;                   ///< s between two calls; 0: 0.001
+    double floor;                    ///< m, height of the floor, which is flat
+    double joint_filter;             ///< s, of joint velocities; 0: 0.005
+    double orientation_filter;       ///< s in which legs overrule the gyro; 0: 0.1
+    double position_filter;          ///< s in which legs overrule the accelerometer; 0: 0.02
+    double
+        load[2]; ///< shares of the weight below which a foot is taken as moving, above which as standing; 0: 0.1, 0.4
 } kk_observer_def;
 
 /// What is measured in a period.
@@ -45,7 +45,8 @@ typedef struct kk_observation {
     kk_force foot[4]; ///< to each foot, likewise, as measured
     kk_vec3 zmp;      ///< on the floor; NaN without load
     double load[4];   ///< share of each foot
-    double unbalanced; ///< N: what measured forces and motion disagree by, which was shared out to the feet by their loads for tau
+    double
+        unbalanced; ///< N: what measured forces and motion disagree by, which was shared out to the feet by their loads for tau
 } kk_observation;
 
 typedef struct kk_observer kk_observer;

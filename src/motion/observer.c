@@ -7,6 +7,7 @@
 /// are brought together, R ← exp(α e) R for the orientation and an α-β filter for position and velocity. The weight of a foot is s = smooth step of its load; its
 /// anchor is held as s says and follows the foot as 1 − s says, upright and on the floor.
 /// Torques: inverse dynamics with the measured forces; what is left on the base, which nothing drives, goes to the feet by their loads.
+#include <karakuri/analysis.h>
 #include <karakuri/elementary.h>
 #include <karakuri/observer.h>
 #include <string.h>
@@ -22,19 +23,19 @@ struct kk_observer {
     const kk_model *model;
     kk_observer_def def; ///< filled in
     kk_data *data;
-    int base_q, base_v;        ///< first coordinate and degree of freedom of the base
+    int base_q, base_v;         ///< first coordinate and degree of freedom of the base
     kk_transform zero, in_node; ///< node of the base at zero, in the world; the body in its node
-    kk_transform imu;          ///< in the node
-    int is_started;            ///< encoders were read once
+    kk_transform imu;           ///< in the node
+    int is_started;             ///< encoders were read once
     double *q, *v, *a, *tau;
-    double *track, *track_rate; ///< [nv] of the joints' tracker
-    double *felt;               ///< [nv] forces by what was measured, before they are balanced: what rubber carries
-    unsigned char *is_rubber;   ///< [nv]
-    int *coordinate;            ///< [nv] of a joint's degree; −1: of the base
-    kk_force *external;         ///< [nbody]
-    kk_transform X;             ///< the base's node in the world
+    double *track, *track_rate;  ///< [nv] of the joints' tracker
+    double *felt;                ///< [nv] forces by what was measured, before they are balanced: what rubber carries
+    unsigned char *is_rubber;    ///< [nv]
+    int *coordinate;             ///< [nv] of a joint's degree; −1: of the base
+    kk_force *external;          ///< [nbody]
+    kk_transform X;              ///< the base's node in the world
     kk_vec3 rate, spin, turning; ///< velocity, world; angular velocity, smoothed, and acceleration, own axes
-    kk_vec3 push;               ///< acceleration, world
+    kk_vec3 push;                ///< acceleration, world
     kk_transform anchor[KK_OBSERVER_FEET];
     double weight; ///< N
 };
@@ -75,27 +76,20 @@ static int is_frame(const kk_model *m, int frame) {
     return frame >= 0 && frame < kk_model_nframe(m);
 }
 
-static kk_status check_rubber(const kk_model *m, int body, kk_error *error) {
-    if (body < 2 || body >= kk_model_nbody(m)) {
-        return kki_error_set(error, KK_NOT_FOUND, "observer: body %d has no joint that could lack an encoder", body);
-    }
-    const kk_joint_info j = kk_model_joint(m, body);
-    for (int k = 0; k < j.nv; k++) {
-        if (j.nq != j.nv || !(kk_model_dof(m, j.v_index + k).stiffness > 0)) {
-            return kki_error_set(error, KK_INVALID_ARGUMENT,
-                                 "observer: joint '%s' has neither encoder nor spring, so nothing tells where it is",
-                                 j.name);
-        }
-    }
-    return KK_OK;
-}
-
-static kk_status check_joints(const kk_model *m, kk_error *error) {
+/// Encoders tell angles and lengths, and where there is none a spring does.
+static kk_status check_joints(const kk_model *m, const unsigned char *unmeasured, kk_error *error) {
     for (int b = 2; b < kk_model_nbody(m); b++) {
         const kk_joint_info j = kk_model_joint(m, b);
         if (j.nq != j.nv) {
             return kki_error_set(error, KK_UNSUPPORTED, "observer: joint '%s' turns as a ball; encoders tell angles",
                                  j.name);
+        }
+        for (int k = j.v_index; k < j.v_index + j.nv && unmeasured; k++) {
+            if (unmeasured[k] && !(kk_model_dof(m, k).stiffness > 0)) {
+                return kki_error_set(
+                    error, KK_INVALID_ARGUMENT,
+                    "observer: joint '%s' has neither encoder nor spring, so nothing tells where it is", j.name);
+            }
         }
     }
     return KK_OK;
@@ -115,13 +109,7 @@ static kk_status check(const kk_model *m, const kk_observer_def *d, kk_error *er
     if (kk_model_frame_body(m, d->imu) != 1) {
         return kki_error_set(error, KK_INVALID_ARGUMENT, "observer: the inertial sensor is not on the first body");
     }
-    for (int i = 0; i < d->unmeasured_count; i++) {
-        const kk_status status = check_rubber(m, d->unmeasured[i], error);
-        if (status) {
-            return status;
-        }
-    }
-    return check_joints(m, error);
+    return check_joints(m, d->unmeasured, error);
 }
 
 /// Which coordinate belongs to a degree of freedom, and which degrees are rubber.
@@ -133,9 +121,8 @@ static void sort_degrees(kk_observer *o) {
             o->coordinate[j.v_index + k] = b > 1 ? j.q_index + k : -1;
         }
     }
-    for (int i = 0; i < o->def.unmeasured_count; i++) {
-        const kk_joint_info j = kk_model_joint(m, o->def.unmeasured[i]);
-        memset(o->is_rubber + j.v_index, 1, (size_t)j.nv);
+    if (o->def.unmeasured) {
+        memcpy(o->is_rubber, o->def.unmeasured, (size_t)kk_model_nv(m));
     }
 }
 
@@ -261,8 +248,8 @@ static void predict(kk_observer *o, const kk_observer_input *in) {
     o->turning = kk_vec3_scale(kk_vec3_sub(spin, o->spin), 1 / o->def.joint_filter);
     o->spin = kk_vec3_add(o->spin, kk_vec3_scale(o->turning, dt));
     // the sensor's own acceleration, without what the base's rotation gives it
-    const kk_vec3 lever = kk_vec3_add(kk_vec3_cross(o->turning, o->imu.p),
-                                      kk_vec3_cross(o->spin, kk_vec3_cross(o->spin, o->imu.p)));
+    const kk_vec3 lever =
+        kk_vec3_add(kk_vec3_cross(o->turning, o->imu.p), kk_vec3_cross(o->spin, kk_vec3_cross(o->spin, o->imu.p)));
     const kk_vec3 felt = kk_vec3_sub(kk_mat3_mul_vec(o->imu.R, in->accelerometer), lever);
     o->push = kk_vec3_add(kk_mat3_mul_vec(o->X.R, felt), g);
     o->X.p = kk_vec3_add(o->X.p, kk_vec3_add(kk_vec3_scale(o->rate, dt), kk_vec3_scale(o->push, 0.5 * dt * dt)));
@@ -335,8 +322,7 @@ static void move_anchors(kk_observer *o, const double *load) {
         const kk_vec3 e = kk_quat_log(kk_quat_from_mat3(kk_mat3_mul(X.R, kk_mat3_transpose(o->anchor[i].R))));
         const kk_mat3 turn = kk_quat_to_mat3(kk_quat_exp(kk_vec3_scale(e, part)));
         o->anchor[i].R = kk_mat3_mul(turn, o->anchor[i].R);
-        o->anchor[i].p =
-            kk_vec3_add(o->anchor[i].p, kk_vec3_scale(kk_vec3_sub(X.p, o->anchor[i].p), part));
+        o->anchor[i].p = kk_vec3_add(o->anchor[i].p, kk_vec3_scale(kk_vec3_sub(X.p, o->anchor[i].p), part));
     }
 }
 
@@ -372,20 +358,12 @@ static void balance(kk_observer *o, kk_observation *x) {
     x->unbalanced = kk_vec3_norm(off.linear);
     for (int i = 0; i < o->def.foot_count && sum > 0; i++) {
         const double part = x->load[i] / sum;
-        foot[i] = kk_force_add(
-            x->foot[i], kk_force_make(kk_vec3_scale(off.angular, part), kk_vec3_scale(off.linear, part)));
+        foot[i] =
+            kk_force_add(x->foot[i], kk_force_make(kk_vec3_scale(off.angular, part), kk_vec3_scale(off.linear, part)));
     }
     if (sum > 0) {
         take_torques(o, foot);
     }
-}
-
-static kk_vec3 zmp_of(const kk_observer *o, kk_force floor) {
-    const double f = floor.linear.z, h = o->def.floor, nan = __builtin_nan("");
-    if (!(f > 0)) {
-        return kk_vec3_make(nan, nan, h);
-    }
-    return kk_vec3_make((h * floor.linear.x - floor.angular.y) / f, (h * floor.linear.y + floor.angular.x) / f, h);
 }
 
 // ---- a period
@@ -406,7 +384,7 @@ kk_status kk_observer_step(kk_observer *o, const kk_observer_input *input, kk_ob
     take_torques(o, x.foot);
     memcpy(o->felt, o->tau, (size_t)kk_model_nv(m) * sizeof *o->felt);
     balance(o, &x);
-    x.zmp = zmp_of(o, x.floor);
+    x.zmp = kk_zero_moment_point(x.floor, o->def.floor);
     x.com = kk_center_of_mass(m, o->data, o->q);
     x.com_rate = kk_vec3_scale(kk_centroidal_momentum(m, o->data, o->q, o->v).linear, 1 / kk_model_mass(m));
     *observation = x;

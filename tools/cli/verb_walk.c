@@ -174,8 +174,12 @@ static int tell(cli *c, const walk_options *o, const walker_plan *plan, const kk
 // ---- the verb
 
 static walker_options options_from(const walk_options *o) {
-    walker_options w = {
-        .sole = {o->left, o->right}, .keyframe = o->keyframe, .is_stabilised = o->stabilise, .is_observed = o->observe, .solver = (kk_solver)o->solver, .tolerance = o->tolerance};
+    walker_options w = {.sole = {o->left, o->right},
+                        .keyframe = o->keyframe,
+                        .is_stabilised = o->stabilise,
+                        .is_observed = o->observe,
+                        .solver = (kk_solver)o->solver,
+                        .tolerance = o->tolerance};
     w.noise = WALKER_USUAL_NOISE;
     w.walk = (kk_walk_options){.width = o->width,
                                .timestep = o->dt,

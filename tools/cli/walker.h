@@ -44,8 +44,10 @@ typedef struct walker_noise {
     uint64_t seed;
 } walker_noise;
 
-#define WALKER_USUAL_NOISE \
-    (walker_noise){.encoder = 1e-4, .gyro = 0.01, .accelerometer = 0.05, .force = 0.02, .seed = 1}
+#define WALKER_USUAL_NOISE                                                             \
+    (walker_noise) {                                                                   \
+        .encoder = 1e-4, .gyro = 0.01, .accelerometer = 0.05, .force = 0.02, .seed = 1 \
+    }
 
 typedef struct walker_options {
     const char *sole[2]; ///< frames; NULL: left_sole, right_sole
@@ -87,7 +89,7 @@ typedef struct walker_result {
     int contacts;          ///< most
     // of the observer
     double com_error, zmp_observed, torque_error; ///< m, largest; m and N m in the root mean square
-    double observer_time[2];                     ///< s of a call: median, and what all but one in 10 000 stay below
+    double observer_time[2];                      ///< s of a call: median, and what all but one in 10 000 stay below
     walker_effort effort[WALKER_JOINTS];
     int efforts;
 } walker_result;

@@ -11,7 +11,8 @@ enum { MOST_CALLS = 1 << 20, TWINS = 3 };
 struct walker_senses {
     const kk_model *model;
     const walker_noise *noise;
-    kk_observer *observer[TWINS]; ///< the first is listened to; the others tell how long a call takes that nothing interrupts
+    kk_observer
+        *observer[TWINS]; ///< the first is listened to; the others tell how long a call takes that nothing interrupts
     kk_observation seen;
     kk_data *data;
     double dt, *q;
@@ -27,20 +28,19 @@ struct walker_senses {
 
 // ---- making
 
-/// Joints that nothing drives and a spring holds: the rubber under the ankles.
-static int find_rubber(const kk_model *m, int *body) {
-    int count = 0;
-    for (int b = 2; b < kk_model_nbody(m); b++) {
-        const kk_joint_info j = kk_model_joint(m, b);
-        bool is_driven = j.nv == 0 || !(kk_model_dof(m, j.v_index).stiffness > 0);
-        for (int i = 0; i < kk_model_nactuator(m); i++) {
-            is_driven = is_driven || kk_model_actuator(m, i).joint == b;
-        }
-        if (!is_driven) {
-            body[count++] = b;
+/// Degrees that nothing drives and a spring holds: the rubber under the ankles. To be freed.
+static unsigned char *find_rubber(const kk_model *m) {
+    unsigned char *is_rubber = cli_allocate((size_t)kk_model_nv(m), 1);
+    for (int k = 6; k < kk_model_nv(m); k++) {
+        is_rubber[k] = kk_model_dof(m, k).stiffness > 0;
+    }
+    for (int i = 0; i < kk_model_nactuator(m); i++) {
+        const kk_actuator_info a = kk_model_actuator(m, i);
+        if (a.transmission == KK_TRANSMISSION_JOINT) {
+            is_rubber[a.v_index] = 0;
         }
     }
-    return count;
+    return is_rubber;
 }
 
 static int frame_named(const kk_model *m, const char *name, const char *usual, kk_error *error) {
@@ -55,7 +55,7 @@ static int frame_named(const kk_model *m, const char *name, const char *usual, k
 kk_status walker_senses_create(const kk_model *model, const walker_options *o, double dt, walker_senses **senses,
                                kk_error *error) {
     walker_senses *s = *senses = cli_allocate(1, sizeof *s);
-    int *rubber = cli_allocate((size_t)kk_model_nbody(model), sizeof *rubber);
+    unsigned char *rubber = find_rubber(model);
     s->model = model;
     s->noise = &o->noise;
     s->dt = dt;
@@ -64,12 +64,8 @@ kk_status walker_senses_create(const kk_model *model, const walker_options *o, d
     s->sole[1] = frame_named(model, o->sole[1], "right_sole", error);
     kk_status status = error->status;
     if (!status) {
-        const kk_observer_def def = {.imu = s->imu,
-                                     .foot = {s->sole[0], s->sole[1]},
-                                     .foot_count = 2,
-                                     .unmeasured = rubber,
-                                     .unmeasured_count = find_rubber(model, rubber),
-                                     .period = dt};
+        const kk_observer_def def = {
+            .imu = s->imu, .foot = {s->sole[0], s->sole[1]}, .foot_count = 2, .unmeasured = rubber, .period = dt};
         for (int i = 0; i < TWINS && !status; i++) {
             status = kk_observer_create(model, &def, NULL, &s->observer[i], error);
         }

@@ -90,12 +90,17 @@ static void count_release(void *user, void *block, size_t size) {
 // ---- snapshots
 
 static void draw_robot(cli_text *svg, const kk_model *m, const kk_data *data, double right) {
+    // from the front and a little aside, 1.5 m in 300 pixels
+    const kk_camera c =
+        kk_camera_parallel(kk_vec3_make(0, 0, 0.75), kk_vec3_make(-0.4, -1, -0.1), kk_vec3_make(0, 0, 1), 1.5, 0, 300);
     for (int b = 1; b < kk_model_nbody(m); b++) {
         const int parent = kk_model_body_parent(m, b);
-        const kk_vec3 p = kk_body_pose(m, data, b).p, q = kk_body_pose(m, data, parent > 0 ? parent : b).p;
-        text_format(svg, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
-                    strstr(kk_model_body_name(m, b), "left") ? "l" : "r", right + 200 * (q.x + 0.5 * q.y),
-                    300 - 200 * q.z, right + 200 * (p.x + 0.5 * p.y), 300 - 200 * p.z);
+        kk_vec3 end[2];
+        if (kk_project_line(&c, kk_body_pose(m, data, parent > 0 ? parent : b).p, kk_body_pose(m, data, b).p, end)) {
+            text_format(svg, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
+                        strstr(kk_model_body_name(m, b), "left") ? "l" : "r", right + end[0].x, end[0].y,
+                        right + end[1].x, end[1].y);
+        }
     }
 }
 
