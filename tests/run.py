@@ -398,6 +398,17 @@ def step_symbols(tally):
         tally.expect(f"symbols, {preset}", [sys.executable, ROOT / "scripts" / "check_symbols.py", library])
 
 
+def step_misuse(tally):
+    """calls that nobody should make: a NULL where something must be given, numbers of what is not there; each is told, none crashes"""
+    folder = build("release", tally)
+    work = BUILD / "misuse"
+    work.mkdir(parents=True, exist_ok=True)
+    must(sys.executable, ROOT / "tests" / "api" / "misuse.py", ROOT / "include" / "karakuri", "--source", work / "misuse.c")
+    must("cc", "-std=c17", "-D_GNU_SOURCE", "-w", "-O0", "-I", ROOT / "include", work / "misuse.c", "-o", work / "misuse", "-L", folder, "-lkarakuri",
+         f"-Wl,-rpath,{folder}")
+    tally.add_program("misuse", [work / "misuse"], show_all=False)
+
+
 def step_clang(tally):
     """unit tests, optimised build by clang"""
     if not shutil.which("clang"):
@@ -465,7 +476,7 @@ def functions_of(prefix):
 
 STEPS, LONG_STEPS = functions_of("step_"), functions_of("long_")
 # what runs one process at a time, most of them a program of the release build: side by side
-BESIDE = ("harness", "headers", "layers", "install", "examples", "cli", "server", "exam", "simbench", "reproduce", "guide")
+BESIDE = ("harness", "headers", "layers", "install", "examples", "cli", "server", "exam", "simbench", "reproduce", "guide", "misuse")
 
 
 def cpu_seconds():

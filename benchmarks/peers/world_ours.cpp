@@ -59,7 +59,7 @@ class world_of_ours final : public our_world {
             status = kk_step(model, state, simulator, &input, &error);
             set_options(tolerance);
         }
-        if (factors > 0 && kk_simulator_report(simulator).cut_short) {
+        if (factors > 0 && kk_simulator_report(simulator).hit_iteration_limit) {
             missed.push_back(count);
         }
         count++;
@@ -182,12 +182,12 @@ void world_of_ours::set_options(double within) {
 
 bool world_of_ours::watch() {
     const kk_report r = kk_simulator_report(simulator);
-    const double off = r.given > r.residual ? r.given : r.residual; // what gave way is told as what is left
+    const double off = r.contact_yield > r.residual ? r.contact_yield : r.residual; // what gave way is told as what is left
     worst_residual = off > worst_residual ? off : worst_residual;
     worst_penetration = r.penetration > worst_penetration ? r.penetration : worst_penetration;
     sweeps += r.sweeps;
     newton += r.newton;
-    repeated += r.repeated;
+    repeated += r.is_cached;
     for (std::size_t i = 0; i < seconds.size(); i++) {
         seconds[i].second += r.seconds[i];
     }

@@ -92,9 +92,9 @@ static void note_energy(zoo_ours *f, const kk_audit *a, bool is_certified) {
 }
 
 static void note_step(const kk_model *m, zoo_ours *f, const kk_report *r, int step) {
-    f->repeated += r->repeated;
-    f->cut_short += r->cut_short;
-    f->residual = fmax(f->residual, fmax(r->residual, r->given));
+    f->repeated += r->is_cached;
+    f->cut_short += r->hit_iteration_limit;
+    f->residual = fmax(f->residual, fmax(r->residual, r->contact_yield));
     f->overlap = fmax(f->overlap, r->penetration);
     f->overlap_at_end = r->penetration;
     if (r->quality != KK_STEP_CERTIFIED) {
@@ -161,7 +161,7 @@ static void run_once(stepper *s, const zoo_model *model, const zoo_course *cours
         const kk_status status = kk_step(s->m, s->state, s->simulator, &input, &error);
         const double after = zoo_thread_seconds();
         const kk_report r = kk_simulator_report(s->simulator);
-        const float taken = r.repeated && status == KK_OK ? -1.0f : (float)fmax(after - before - cost, 1e-9);
+        const float taken = r.is_cached && status == KK_OK ? -1.0f : (float)fmax(after - before - cost, 1e-9);
         times->least[i] = is_first ? taken : fminf(times->least[i], taken);
         if (!is_first) {
             continue;

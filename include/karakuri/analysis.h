@@ -72,7 +72,7 @@ typedef struct kk_effort {
 
 typedef struct kk_analysis kk_analysis;
 
-/// Everything that frames need is made here. The model must outlive it.
+/// Everything that frames need is made here. The model must outlive it. @param def  may be NULL
 KK_API kk_status kk_analysis_create(const kk_model *model, const kk_analysis_def *def, const kk_allocator *allocator,
                                     kk_analysis **analysis, kk_error *error);
 KK_API void kk_analysis_free(kk_analysis *analysis);

@@ -24,6 +24,7 @@ typedef struct kk_doctor_options {
 /// in degrees, names that stand twice, meshes and materials that nothing uses, numbers
 /// that must not be negative, whatever else kk_model_compile refuses (weak joints get an armature, what cannot be made is left
 /// out), joints that nothing drives, bodies that overlap with every joint at zero.
+/// @param options  may be NULL: only look
 /// @return KK_OK also where something was found; KK_OUT_OF_MEMORY
 KK_API kk_status kk_doctor_examine(kk_spec *spec, const kk_doctor_options *options, kk_messages *messages,
                                    kk_error *error);

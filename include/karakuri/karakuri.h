@@ -39,6 +39,7 @@
 #include <karakuri/state.h>
 #include <karakuri/status.h>
 #include <karakuri/table.h>
+#include <karakuri/variation.h>
 #include <karakuri/version.h>
 #include <karakuri/view.h>
 #include <karakuri/walk.h>

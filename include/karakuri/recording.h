@@ -38,7 +38,7 @@ typedef int kk_recorder_sink(void *user, const void *bytes, size_t size);
 KK_API kk_status kk_recorder_create(const kk_model *model, const kk_state *state, const kk_recorder_def *def,
                                     kk_recorder_sink *sink, void *user, const kk_allocator *allocator,
                                     kk_recorder **recorder, kk_error *error);
-/// The same to a file, which is made or replaced.
+/// The same to a file, which is made or replaced. @param def  may be NULL
 KK_API kk_status kk_recorder_open(const char *path, const kk_model *model, const kk_state *state,
                                   const kk_recorder_def *def, const kk_allocator *allocator, kk_recorder **recorder,
                                   kk_error *error);
@@ -70,7 +70,7 @@ typedef struct kk_recording_frame {
     const double *q, *v;                                                     ///< [nq], [nv] after it
     const double *control;                                                   ///< [ncontrol] given to it
     double residual, cone, signorini, penetration, kinetic, constraint_work; ///< of its report
-    int contacts, sweeps, newton, cut_short;
+    int contacts, sweeps, newton, hit_iteration_limit;
     uint64_t state_hash; ///< kk_state_hash after it
 } kk_recording_frame;
 

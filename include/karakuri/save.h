@@ -1,4 +1,4 @@
-/// Saving specs as robot files.
+/// Saving specs as robot files, and files in general.
 ///
 /// A written file can be loaded again and gives the same model: kinematics and inertia to rounding. Meshes are referred
 /// to, not written.
@@ -26,12 +26,18 @@ KK_API kk_status kk_spec_write_urdf(const kk_spec *spec, const kk_save_options *
                                     char **text, size_t *size, kk_error *error);
 
 /// Writes MJCF. What MJCF has no words for (cones, hinges and rods as loops) is named in comments.
+/// @param options  may be NULL
 /// KK_UNSUPPORTED for screws, and for free joints that are not on the world.
 KK_API kk_status kk_spec_write_mjcf(const kk_spec *spec, const kk_save_options *options, const kk_allocator *allocator,
                                     char **text, size_t *size, kk_error *error);
 
 /// Gives back a text with the size and the allocator of the call that made it.
 KK_API void kk_text_free(const kk_allocator *allocator, char *text, size_t size);
+
+/// Writes a file whole or not at all: to PATH.part beside it, which takes its place once it has reached the disk. A program that is killed on the way leaves the
+/// old file. Pipes, devices and links are written as they are. KK_IO also where another program is writing the same file.
+/// @param bytes [size]
+KK_API kk_status kk_file_write(const char *path, const void *bytes, size_t size, kk_error *error);
 
 KK_END_DECLS
 #endif

@@ -39,7 +39,7 @@ typedef struct kk_step_options {
         tolerance; ///< m/s, or relative to the fastest row above 1 m/s; a step whose residual is larger fails; 0: 1e-9
     int max_sweeps; ///< block Gauss-Seidel; 0: the solver's own choice (openhrp 120, springhead 15, kuroda 1000 descents)
     /// Newton iterations of an island, at most: of many bodies in all of a step, else from a start. A step that this leaves above the tolerance is
-    /// taken as it is, and the report says so (cut_short, residual, worst_body). 0: as many as it takes, and then it fails
+    /// taken as it is, and the report says so (hit_iteration_limit, residual, worst_body). 0: as many as it takes, and then it fails
     int max_newton;
     int budget; ///< > 0: this many sweeps and nothing else, and no failure for the residual: real-time mode
     kk_restitution_law restitution_law;
@@ -136,17 +136,17 @@ typedef struct kk_report {
     double potential_before, potential_after;
     double constraint_work; ///< J; of contacts, limits, friction and loops: ≤ 0 up to rounding, but for moving surfaces
     /// m/s; 0, or how fast contacts gave way in a step that had no other answer: where links are wedged, a force that cannot move them may answer nanometres with tonnes
-    double given;
+    double contact_yield;
     int contacts, rows, islands, largest_island; ///< rows of the largest island
     int worst_body[2];                           ///< bodies of the constraint with the worst residual; −1: none
     int sweeps, newton, factorisations;          ///< iterations a rung
     int events;                                  ///< stops of sliding and impacts found inside the step
     int broken;                                  ///< loops that broke in the step
-    int corrections; ///< parts whose Coriolis forces were taken again, at a better mean velocity
-    int parts;       ///< that the step was taken in, because of fast bodies; 1
-    int cut_short;   ///< 1: budget or max_newton ended the solution before the tolerance
+    int corrections;         ///< parts whose Coriolis forces were taken again, at a better mean velocity
+    int substeps;            ///< that the step was taken in, because of fast bodies; 1
+    int hit_iteration_limit; ///< 1: budget or max_newton ended the solution before the tolerance
     /// 1: state and input had the very bits of the step before, which had left them as they were, so its results and its proof stand
-    int repeated;
+    int is_cached;
     kk_audit audit;
     double seconds[KK_STAGE_COUNT]; ///< by stage, where the options have a clock
 } kk_report;
@@ -163,10 +163,11 @@ typedef struct kk_contact {
     double friction; ///< μ that held, static or sliding
 } kk_contact;
 
+/// @param options  may be NULL: the defaults
 KK_API kk_status kk_simulator_create(const kk_model *model, const kk_step_options *options,
                                      const kk_allocator *allocator, kk_simulator **simulator, kk_error *error);
 KK_API void kk_simulator_free(kk_simulator *simulator);
-/// Changes the options from the next step on.
+/// Changes the options from the next step on. @param options  may be NULL: the defaults
 KK_API kk_status kk_simulator_set_options(kk_simulator *simulator, const kk_step_options *options, kk_error *error);
 
 /// Room for what differs from step to step. A simulator begins with little and takes more, from its allocator, when a step needs it: the step is then repeated,

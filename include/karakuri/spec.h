@@ -213,13 +213,16 @@ KK_API const kk_options *kk_spec_options_const(const kk_spec *spec);
 KK_API void kk_spec_set_gravity(kk_spec *spec, kk_vec3 gravity);
 /// The model's name, "" at first.
 KK_API const char *kk_spec_name(const kk_spec *spec);
+/// @param name  NULL: ""
 KK_API kk_status kk_spec_set_name(kk_spec *spec, const char *name, kk_error *error);
 
 /// A copy of the text that lives as long as the spec, for fields of definitions edited in place. NULL stays NULL.
 KK_API kk_status kk_spec_keep_text(kk_spec *spec, const char *text, const char **kept, kk_error *error);
-/// Couplings, actuators and sensors name joints, so a renamed joint must be renamed there, too.
+/// Couplings, actuators and sensors name joints, so a renamed joint must be renamed there, too. @param name  NULL: ""
 KK_API kk_status kk_spec_rename_body(kk_spec *spec, int id, const char *name, kk_error *error);
+/// @param name  NULL: ""
 KK_API kk_status kk_spec_rename_joint(kk_spec *spec, int body, const char *name, kk_error *error);
+/// @param name  NULL: ""
 KK_API kk_status kk_spec_rename_frame(kk_spec *spec, int id, const char *name, kk_error *error);
 
 KK_END_DECLS

@@ -93,7 +93,7 @@ typedef struct kk_session_def {
     int paused;           ///< 1: starts paused
 } kk_session_def;
 
-/// Takes the spec over where it succeeds.
+/// Takes the spec over where it succeeds. @param def  may be NULL
 KK_API kk_status kk_session_create(kk_spec *spec, const kk_session_def *def, const kk_allocator *allocator,
                                    kk_session **session, kk_error *error);
 KK_API void kk_session_free(kk_session *session);

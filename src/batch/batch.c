@@ -6,6 +6,7 @@
 #include <karakuri/batch.h>
 
 #include "base/allocator.h"
+#include "base/missing.h"
 #include "dynamics/kernels/kernels.h"
 
 enum { MAX_INPUTS = 3 };
@@ -189,6 +190,11 @@ static kk_status run(const kk_model *model, kk_batch *b, const job *j, kk_batch_
     if (model != b->model || (layout != KK_BY_COORDINATE && layout != KK_BY_STATE)) {
         return KK_INVALID_ARGUMENT;
     }
+    for (int i = 0; i < MAX_INPUTS; i++) {
+        if (states > 0 && (kki_is_missing(j->out) || (j->in[i].rows > 0 && kki_is_missing(j->in[i].values)))) {
+            return KK_INVALID_ARGUMENT;
+        }
+    }
     const size_t lanes = (size_t)b->kernels->lanes;
     for (size_t first = 0; first < states; first += lanes) {
         if (lanes == 1 && layout == KK_BY_STATE) {
@@ -222,6 +228,9 @@ static void run_kinematics(const kk_model *m, kk_batch *b, const double *const i
 
 kk_status kk_batch_inverse_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
                                     const double *q, const double *v, const double *a, double *tau) {
+    if (kki_is_missing(model, batch)) {
+        return KK_INVALID_ARGUMENT;
+    }
     const size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
     const job j = {{{q, nq}, {v, nv}, {a, nv}}, tau, nv, run_rnea};
     return run(model, batch, &j, layout, count);
@@ -229,6 +238,9 @@ kk_status kk_batch_inverse_dynamics(const kk_model *model, kk_batch *batch, kk_b
 
 kk_status kk_batch_forward_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
                                     const double *q, const double *v, const double *tau, double *a) {
+    if (kki_is_missing(model, batch)) {
+        return KK_INVALID_ARGUMENT;
+    }
     const size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
     const job j = {{{q, nq}, {v, nv}, {tau, nv}}, a, nv, run_aba};
     return run(model, batch, &j, layout, count);
@@ -236,6 +248,9 @@ kk_status kk_batch_forward_dynamics(const kk_model *model, kk_batch *batch, kk_b
 
 kk_status kk_batch_inertia_matrix(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
                                   const double *q, double *M) {
+    if (kki_is_missing(model, batch)) {
+        return KK_INVALID_ARGUMENT;
+    }
     const size_t nv = (size_t)model->nv;
     if (!batch->scratch.has_matrices) {
         return KK_LIMIT_EXCEEDED;
@@ -246,6 +261,9 @@ kk_status kk_batch_inertia_matrix(const kk_model *model, kk_batch *batch, kk_bat
 
 kk_status kk_batch_kinematics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
                               const double *q, double *poses) {
+    if (kki_is_missing(model, batch)) {
+        return KK_INVALID_ARGUMENT;
+    }
     const job j = {{{q, (size_t)model->nq}, {NULL, 0}, {NULL, 0}}, poses, 12 * (size_t)model->nbody, run_kinematics};
     return run(model, batch, &j, layout, count);
 }

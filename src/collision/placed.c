@@ -3,6 +3,7 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/missing.h"
 #include "collision/region.h"
 #include "model/model.h"
 #include <karakuri/spec.h>
@@ -49,6 +50,9 @@ static kk_status make_model(const kk_shape_def *shape, const kk_mesh_def *mesh, 
 kk_status kk_geometry_create(const kk_shape_def *shape, const kk_mesh_def *mesh,
                              const kk_height_field_def *height_field, const kk_allocator *allocator,
                              kk_geometry **geometry, kk_error *error) {
+    if (kki_is_missing(shape, geometry)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     const kk_allocator own = kki_allocator_or_default(allocator);
     *geometry = NULL;
     kk_geometry *g = kki_allocate(&own, sizeof *g);
@@ -91,6 +95,9 @@ static bool are_sane(const kk_placed *a, const kk_placed *b) {
 }
 
 kk_status kk_placed_separation(const kk_placed *a, const kk_placed *b, kk_separation *separation) {
+    if (kki_is_missing(a, b, separation)) {
+        return KK_INVALID_ARGUMENT;
+    }
     kki_separation r;
     if (!are_sane(a, b)) {
         return KK_INVALID_ARGUMENT;
@@ -122,6 +129,9 @@ int kk_placed_manifolds(const kk_placed *a, const kk_placed *b, double reach, kk
 }
 
 kk_status kk_placed_overlap_region(const kk_placed *a, const kk_placed *b, kk_overlap_region *region) {
+    if (kki_is_missing(a, b, region)) {
+        return KK_INVALID_ARGUMENT;
+    }
     kki_separation r;
     kki_region common;
     if (!are_sane(a, b)) {
@@ -136,6 +146,9 @@ kk_status kk_placed_overlap_region(const kk_placed *a, const kk_placed *b, kk_ov
 }
 
 kk_status kk_placed_impact(const kk_placed *a, const kk_placed *b, double duration, kk_impact *impact) {
+    if (kki_is_missing(a, b, impact)) {
+        return KK_INVALID_ARGUMENT;
+    }
     const kki_moving ma = kki_moving_of(a), mb = kki_moving_of(b);
     kki_impact r;
     if (!kki_impact_find(&ma, &mb, duration, 0, &r)) {
@@ -176,6 +189,9 @@ static kk_status from_surface(const kk_placed *a, kk_vec3 point, kk_separation *
 }
 
 kk_status kk_placed_point(const kk_placed *a, kk_vec3 point, kk_separation *separation) {
+    if (kki_is_missing(a, separation)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_pose_is_sane(&a->pose) || !kki_vector_is_sane(point)) {
         return KK_INVALID_ARGUMENT;
     }

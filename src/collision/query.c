@@ -1,4 +1,5 @@
 /// The public questions about shapes of a model: thin over the narrow phase.
+#include "base/missing.h"
 #include "collision/query.h"
 #include "dynamics/data.h"
 #include "model/model.h"
@@ -35,6 +36,9 @@ static kk_status separate(const kki_shape *a, const kk_transform *X_WA, const kk
 
 kk_status kk_shape_separation(const kk_model *model, int shape_a, kk_transform X_WA, int shape_b, kk_transform X_WB,
                               kk_separation *separation) {
+    if (kki_is_missing(model)) {
+        return KK_INVALID_ARGUMENT;
+    }
     const kki_model_shape *a = collider(model, shape_a), *b = collider(model, shape_b);
     return a && b ? separate(&a->shape, &X_WA, &b->shape, &X_WB, separation) : KK_NOT_FOUND;
 }
@@ -65,6 +69,9 @@ int kk_shape_manifolds(const kk_model *model, int shape_a, kk_transform X_WA, in
 
 kk_status kk_shape_impact(const kk_model *model, int shape_a, kk_transform X_WA, kk_motion velocity_a, int shape_b,
                           kk_transform X_WB, kk_motion velocity_b, double duration, double target, kk_impact *impact) {
+    if (kki_is_missing(model)) {
+        return KK_INVALID_ARGUMENT;
+    }
     const kki_model_shape *a = collider(model, shape_a), *b = collider(model, shape_b);
     if (!a || !b) {
         return KK_NOT_FOUND;

@@ -5,6 +5,7 @@
 #include "base/allocator.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/missing.h"
 #include "collision/query.h"
 #include "geometry/tree.h"
 #include "model/model.h"
@@ -59,6 +60,9 @@ static void build_tree(kk_scene *s) {
 }
 
 kk_status kk_scene_create(const kk_model *model, const kk_allocator *allocator, kk_scene **scene, kk_error *error) {
+    if (kki_is_missing(model, scene)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_scene s = {.allocator = kki_allocator_or_default(allocator), .model = model};
     *scene = NULL;
     count_shapes(model, &s);

@@ -38,15 +38,15 @@ static int take_colour(const kki_tie *t, uint64_t *taken) {
 static void colour_ties(const kki_sparse_problem *p, kki_bundles *b, int32_t *size) {
     memset(b->taken, 0, sizeof *b->taken * (size_t)p->nbody);
     memset(size, 0, sizeof *size * KKI_COLOURS);
-    b->colours = b->nrest = 0;
+    b->colors = b->nrest = 0;
     for (int i = 0; i < p->ntie; i++) {
         const int c = is_plain(p, &p->tie[i]) ? take_colour(&p->tie[i], b->taken) : -1;
-        b->colour[i] = (int8_t)c;
+        b->color[i] = (int8_t)c;
         if (c < 0) {
             b->rest[b->nrest++] = i;
         } else {
             size[c]++;
-            b->colours = c >= b->colours ? c + 1 : b->colours;
+            b->colors = c >= b->colors ? c + 1 : b->colors;
         }
     }
 }
@@ -55,17 +55,17 @@ static void fill_bundles(const kki_sparse_problem *p, kki_bundles *b) {
     int32_t size[KKI_COLOURS], next[KKI_COLOURS];
     colour_ties(p, b, size);
     b->start[0] = 0;
-    for (int c = 0; c < b->colours; c++) {
+    for (int c = 0; c < b->colors; c++) {
         next[c] = KKI_LANES * b->start[c];
         b->start[c + 1] = b->start[c] + (size[c] + KKI_LANES - 1) / KKI_LANES;
         for (int l = 0; l < KKI_LANES && size[c] > 0; l++) { // of the last one some stay empty
             b->bundle[b->start[c + 1] - 1].tie[l] = -1;
         }
     }
-    b->count = b->start[b->colours];
+    b->count = b->start[b->colors];
     for (int i = 0; i < p->ntie; i++) {
-        if (b->colour[i] >= 0) {
-            const int at = next[b->colour[i]]++;
+        if (b->color[i] >= 0) {
+            const int at = next[b->color[i]]++;
             b->bundle[at / KKI_LANES].tie[at % KKI_LANES] = i;
         }
     }
@@ -149,7 +149,7 @@ void kki_bundles_sweep(const kki_sparse_system *s, kki_bundles *bundles, int swe
     memset(z + s->width, 0, sizeof *z * KKI_BODY_PAD);
     kki_workers_share(workers, bundles->count, PACK_GRAIN, take_in, &x);
     for (int k = 0; k < sweeps; k++) {
-        for (int c = 0; c < bundles->colours; c++) {
+        for (int c = 0; c < bundles->colors; c++) {
             x.first = bundles->start[c];
             kki_workers_share(workers, bundles->start[c + 1] - x.first, SWEEP_GRAIN, sweep_some, &x);
         }

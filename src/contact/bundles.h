@@ -1,6 +1,6 @@
 /// Contacts of lone bodies, four at a time: sweeps of a fixed budget.
 ///
-/// Contacts get colours so that no two of a colour share a moving body; four of a colour are a bundle, a contact a lane. Within a colour the
+/// Contacts get colors so that no two of a color share a moving body; four of a color are a bundle, a contact a lane. Within a color the
 /// order does not matter, so lanes and workers take what comes, and the result depends on the list of ties alone.
 #ifndef KKI_CONTACT_BUNDLES_H
 #define KKI_CONTACT_BUNDLES_H
@@ -29,11 +29,11 @@ struct kki_bundle_kernels;
 typedef struct kki_bundles {
     const struct kki_bundle_kernels *kernels; ///< what this CPU runs
     uint64_t stamp;                           ///< of the problem they were made for
-    int32_t count, colours;
-    int32_t start[KKI_COLOURS + 1]; ///< [colours + 1] first bundle of each
+    int32_t count, colors;
+    int32_t start[KKI_COLOURS + 1]; ///< [colors + 1] first bundle of each
     kki_bundle *bundle;             ///< [room]
-    uint64_t *taken;                ///< [bodies] colours of each body's contacts
-    int8_t *colour;                 ///< [ties] −1: not for a bundle
+    uint64_t *taken;                ///< [bodies] colors of each body's contacts
+    int8_t *color;                  ///< [ties] −1: not for a bundle
     int32_t *rest;                  ///< [ties] those
     int32_t nrest;
 } kki_bundles;
@@ -41,7 +41,7 @@ typedef struct kki_bundles {
 typedef struct kki_bundle_kernels {
     /// Rows and what depends on them, for the bundle's ties. @param soft [nrow]
     void (*pack)(const kki_sparse_problem *p, const double *soft, kki_bundle *b);
-    /// One pass over bundles of one colour. @param none  where the zeros behind z begin
+    /// One pass over bundles of one color. @param none  where the zeros behind z begin
     void (*sweep)(kki_bundle *bundle, int count, int32_t none, double *z);
 } kki_bundle_kernels;
 
@@ -49,14 +49,14 @@ typedef struct kki_bundle_kernels {
 const kki_bundle_kernels *kki_bundle_kernels_at(int index);
 const kki_bundle_kernels *kki_bundle_kernels_best(void);
 
-/// Room for bundles, at most: every colour may end with one that is not full.
+/// Room for bundles, at most: every color may end with one that is not full.
 static inline int32_t kki_bundles_room(int32_t ties) {
     return ties / KKI_LANES + KKI_COLOURS;
 }
 
 /// Colours and rows of the problem, unless they are there already.
 void kki_bundles_make(const kki_sparse_problem *p, const double *soft, kki_bundles *bundles);
-/// `sweeps` passes over all ties: colour by colour, then what is in no bundle. λ and z = Y λ follow; behind z there are eight zeros.
+/// `sweeps` passes over all ties: color by color, then what is in no bundle. λ and z = Y λ follow; behind z there are eight zeros.
 void kki_bundles_sweep(const struct kki_sparse_system *s, kki_bundles *bundles, int sweeps, double *lambda, double *z);
 
 #endif

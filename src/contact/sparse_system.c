@@ -97,7 +97,7 @@ static void place(kki_layout *layout, const kki_sparse_size *size, kki_sparse_sc
     }
     KKI_LAYOUT_ARRAY(layout, w->bundles.bundle, (size_t)kki_bundles_room(size->ties));
     KKI_LAYOUT_ARRAY(layout, w->bundles.taken, (size_t)size->bodies);
-    KKI_LAYOUT_ARRAY(layout, w->bundles.colour, (size_t)size->ties);
+    KKI_LAYOUT_ARRAY(layout, w->bundles.color, (size_t)size->ties);
     KKI_LAYOUT_ARRAY(layout, w->bundles.rest, (size_t)size->ties);
     place_history(layout, rows, &w->history);
     KKI_LAYOUT_ARRAY(layout, w->inside.four, (size_t)(size->blocks + KKI_FOUR - 1) / KKI_FOUR);

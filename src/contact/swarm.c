@@ -17,7 +17,7 @@ typedef struct pass {
     kki_swarm_visit *visit; ///< of this pass
     kki_swarm_body_visit *body_visit;
     void *context; ///< the caller's
-    int first;     ///< bundle of the colour or the batch, or body of the batch
+    int first;     ///< bundle of the color or the batch, or body of the batch
     int sweeps;
     bool backwards;
     bool total;  ///< wrenches of all sweeps so far
@@ -98,18 +98,18 @@ static void coast_some(void *context, int first, int end, int worker) {
     x->s->kernels->coast(x->s, x->first + first, x->first + end);
 }
 
-/// Bundles of one colour: a piece a worker, for they are all alike, and there are many colours to a pass.
-static void share_colour(pass *x, const kki_swarm_chunk *chunk, int colour, kki_share *share) {
-    x->first = chunk->start[colour];
-    const int count = chunk->start[colour + 1] - x->first, workers = x->workers ? x->workers->count : 1;
+/// Bundles of one color: a piece a worker, for they are all alike, and there are many colors to a pass.
+static void share_colour(pass *x, const kki_swarm_chunk *chunk, int color, kki_share *share) {
+    x->first = chunk->start[color];
+    const int count = chunk->start[color + 1] - x->first, workers = x->workers ? x->workers->count : 1;
     const int fair = count / workers;
     kki_workers_share(x->workers, count, fair > SWEEP_GRAIN ? fair : SWEEP_GRAIN, share, x);
 }
 
-/// A chunk colour by colour, in their order or the other way round.
+/// A chunk color by color, in their order or the other way round.
 static void share_chunk(pass *x, const kki_swarm_chunk *chunk, kki_share *share) {
-    for (int c = 0; c < chunk->colours; c++) {
-        share_colour(x, chunk, x->backwards ? chunk->colours - 1 - c : c, share);
+    for (int c = 0; c < chunk->colors; c++) {
+        share_colour(x, chunk, x->backwards ? chunk->colors - 1 - c : c, share);
     }
 }
 
@@ -357,9 +357,9 @@ static void pass_chunk(const pass *x, int number, int level) {
     }
     if (level <= x->sweeps) {
         share_chunk(&own, c, level == 0 ? begin_some : sweep_some);
-    } else if (c->colours > 0) {
+    } else if (c->colors > 0) {
         own.first = c->start[0];
-        judge_some(&own, 0, c->start[c->colours] - c->start[0], 0);
+        judge_some(&own, 0, c->start[c->colors] - c->start[0], 0);
     }
 }
 

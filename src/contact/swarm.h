@@ -1,7 +1,7 @@
 /// Bodies that only touch: sweeps of a fixed budget in the bodies' own velocities.
 ///
-/// A *face* is what two bodies touch with along one normal, up to eight points. Faces get colours so that no two of a colour share a moving
-/// body; four of a colour are a bundle, a face a lane. Within a colour the order does not matter, so lanes and workers take what comes, and
+/// A *face* is what two bodies touch with along one normal, up to eight points. Faces get colors so that no two of a color share a moving
+/// body; four of a color are a bundle, a face a lane. Within a color the order does not matter, so lanes and workers take what comes, and
 /// the result depends on the list of faces alone.
 ///
 /// Rows are never formed. With the arms r of a point from both centres of mass, and the face's axes D = (n, t₁, t₂),
@@ -91,12 +91,12 @@ typedef struct kki_swarm_proof {
 
 struct kki_swarm_kernels;
 
-/// Faces that are swept colour by colour. A large batch is cut into several, slabs of space one behind the other: faces of a chunk are between its own bodies and those of
+/// Faces that are swept color by color. A large batch is cut into several, slabs of space one behind the other: faces of a chunk are between its own bodies and those of
 /// the next. So every second one shares no body with the others, and a chunk can be swept again as soon as the next has been swept once (swarm.c, "the wave").
 typedef struct kki_swarm_chunk {
-    int32_t colours, start[KKI_SWARM_COLOURS + 1]; ///< first bundle of each colour
-    int32_t body, body_end;                        ///< its own
-    int32_t face, face_end;                        ///< the caller's
+    int32_t colors, start[KKI_SWARM_COLOURS + 1]; ///< first bundle of each color
+    int32_t body, body_end;                       ///< its own
+    int32_t face, face_end;                       ///< the caller's
 } kki_swarm_chunk;
 
 /// Faces that share no body with those of other batches: islands, several where they are small. A batch is swept to its end before the next, so
@@ -140,7 +140,7 @@ typedef struct kki_swarm_kernels {
     void (*prepare)(const kki_swarm *s, int bundle);
     /// Wrenches += those of λ, or of its share.
     void (*push)(const kki_swarm *s, int bundle, bool total);
-    /// One pass over bundles of one colour.
+    /// One pass over bundles of one color.
     void (*sweep)(const kki_swarm *s, int first, int end, bool backwards);
     /// u, residual and proof of λ at the velocities.
     void (*judge)(const kki_swarm *s, int bundle);
@@ -156,7 +156,7 @@ typedef struct kki_swarm_kernels {
 const kki_swarm_kernels *kki_swarm_kernels_at(int index);
 const kki_swarm_kernels *kki_swarm_kernels_best(void);
 
-/// Most batches, chunks, bundles, and blocks of four points, where each colour's faces are sorted by their number of points.
+/// Most batches, chunks, bundles, and blocks of four points, where each color's faces are sorted by their number of points.
 static inline size_t kki_swarm_batches(int points) {
     return (size_t)points / KKI_SWARM_BATCH + 1;
 }

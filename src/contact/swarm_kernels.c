@@ -106,7 +106,7 @@ BODY void sweep_face(const kki_swarm *s, const kki_swarm_bundle *b, bool backwar
     face_end(s, b, &f);
 }
 
-/// Two bundles of a colour in turn: what one waits for the other does not.
+/// Two bundles of a color in turn: what one waits for the other does not.
 BODY void sweep_faces(const kki_swarm *s, const kki_swarm_bundle *b, bool backwards) {
     face f = face_begin(s, b), g = face_begin(s, b + 1);
     for (int k = 0; k < b->points; k++) {

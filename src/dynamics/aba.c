@@ -1,8 +1,12 @@
 /// Forward dynamics: the public calls around the articulated-body kernel.
+#include "base/missing.h"
 #include "dynamics/data.h"
 
 kk_status kk_forward_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v, const double *tau,
                               double *a) {
+    if (kki_is_missing(model, data, q, v, tau, a)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }
@@ -19,6 +23,9 @@ static kk_force at_node(const kk_model *m, const kk_data *d, int body, kk_force 
 
 kk_status kk_forward_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v,
                                        const double *tau, const kk_force *external, double *a) {
+    if (kki_is_missing(model, data, q, v, tau, external, a)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }

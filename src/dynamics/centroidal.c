@@ -1,4 +1,5 @@
 /// Centre of mass and momentum of everything: the public calls around the kernels.
+#include "base/missing.h"
 #include "dynamics/data.h"
 
 kk_vec3 kk_center_of_mass(const kk_model *model, kk_data *data, const double *q) {
@@ -10,6 +11,9 @@ kk_vec3 kk_center_of_mass_jacobian(const kk_model *model, kk_data *data, const d
 }
 
 kk_status kk_centroidal(const kk_model *model, kk_data *data, const double *q, double *A) {
+    if (kki_is_missing(model, data, q, A)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }
@@ -19,6 +23,9 @@ kk_status kk_centroidal(const kk_model *model, kk_data *data, const double *q, d
 
 kk_status kk_centroidal_rate(const kk_model *model, kk_data *data, const double *q, const double *v, double *A,
                              double *dA) {
+    if (kki_is_missing(model, data, q, v, A, dA)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }

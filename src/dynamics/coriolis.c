@@ -12,6 +12,7 @@
 /// Here everything is about the origin of the tree's root node, where nothing separates the nodes of a branch.
 #include <string.h>
 
+#include "base/missing.h"
 #include "dynamics/data.h"
 
 // ---- rigid bodies
@@ -108,6 +109,9 @@ static void put_axes(const kk_model *m, const kk_data *d, int i, kki_moving_axis
 }
 
 kk_status kk_coriolis_matrix(const kk_model *model, kk_data *data, const double *q, const double *v, double *C) {
+    if (kki_is_missing(model, data, q, v, C)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }

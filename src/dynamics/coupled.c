@@ -6,6 +6,7 @@
 /// parent, so the rows climb the articulated-body factor like any others (kernels/delassus.h). Every follower has one
 /// leader and no leaders go in a circle, so the rows are independent and the matrix is positive definite up to
 /// rounding.
+#include "base/missing.h"
 #include "dynamics/data.h"
 #include "math/dense.h"
 
@@ -69,6 +70,9 @@ static kk_status solve(int n, double *G, double *scale, double *x) {
 
 kk_status kk_forward_dynamics_coupled(const kk_model *model, kk_data *data, const double *q, const double *v,
                                       const double *tau, double *a) {
+    if (kki_is_missing(model, data, q, v, tau, a)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }

@@ -3,6 +3,7 @@
 /// Y has a column a row and a line a degree of freedom. When the rows are more than the data has room for, Y is made of
 /// two portions of columns at a time, and every pair of portions gives a block of G. Only the upper triangle is
 /// computed, the lower is its mirror.
+#include "base/missing.h"
 #include "dynamics/data.h"
 
 // ---- the product, for rows from anywhere
@@ -109,7 +110,13 @@ static void climb_rows(const kk_model *m, const kk_data *d, const void *rows, in
 
 kk_status kk_delassus(const kk_model *model, kk_data *data, const double *q, const kk_constraint_row *rows, int n,
                       double *G) {
+    if (kki_is_missing(model, data, q)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
+    if (n > 0 && kki_is_missing(rows, G)) {
         return KK_INVALID_ARGUMENT;
     }
     for (int r = 0; r < n; r++) {

@@ -1,6 +1,7 @@
 /// Derivatives of inverse and forward dynamics: the public calls around the kernels.
 ///
 /// With a = M⁻¹ (τ − h): ∂a/∂q = −M⁻¹ ∂τ/∂q, ∂a/∂v = −M⁻¹ ∂τ/∂v, both of inverse dynamics at the a found, and ∂a/∂τ = M⁻¹.
+#include "base/missing.h"
 #include "dynamics/data.h"
 
 static void clear(double *x, size_t n) {
@@ -11,6 +12,9 @@ static void clear(double *x, size_t n) {
 
 kk_status kk_inverse_dynamics_derivatives(const kk_model *model, kk_data *data, const double *q, const double *v,
                                           const double *a, double *dtau_dq, double *dtau_dv) {
+    if (kki_is_missing(model, data, q, v, a, dtau_dq, dtau_dv)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }
@@ -35,6 +39,9 @@ static void copy_negative(const double *X, size_t stride, size_t n, double *out)
 
 kk_status kk_forward_dynamics_derivatives(const kk_model *model, kk_data *data, const double *q, const double *v,
                                           const double *tau, double *a, double *da_dq, double *da_dv, double *da_dtau) {
+    if (kki_is_missing(model, data, q, v, tau, a, da_dq, da_dv, da_dtau)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }

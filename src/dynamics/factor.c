@@ -2,9 +2,13 @@
 ///
 /// The hot loops are kernels/factor.h, which also has the equations; a single right-hand side is solved here, entry by
 /// entry.
+#include "base/missing.h"
 #include "dynamics/data.h"
 
 kk_status kk_inertia_matrix_factor(const kk_model *model, kk_data *data) {
+    if (kki_is_missing(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }
@@ -19,6 +23,9 @@ void kki_inertia_solve_rows(const kk_model *model, const kk_data *data, double *
 }
 
 kk_status kk_inertia_matrix_solve(const kk_model *model, const kk_data *data, double *x) {
+    if (kki_is_missing(model, data, x)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }
@@ -43,6 +50,9 @@ kk_status kk_inertia_matrix_solve(const kk_model *model, const kk_data *data, do
 }
 
 kk_status kk_inertia_matrix_mul(const kk_model *model, const kk_data *data, const double *x, double *y) {
+    if (kki_is_missing(model, data, x, y)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }
@@ -64,6 +74,9 @@ kk_status kk_inertia_matrix_mul(const kk_model *model, const kk_data *data, cons
 }
 
 kk_status kk_inertia_matrix_inverse(const kk_model *model, kk_data *data, const double *q, double *Minv) {
+    if (kki_is_missing(model, data, q, Minv)) {
+        return KK_INVALID_ARGUMENT;
+    }
     kk_status status = kk_crba(model, data, q);
     status = status ? status : kk_inertia_matrix_factor(model, data);
     if (status == KK_OK) {

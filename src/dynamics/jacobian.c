@@ -2,9 +2,13 @@
 ///
 /// With an axis [s; l] about the root's origin O and a point at x from O, its column in world axes about the point is [s; l + s × x].
 /// Rates follow by the product rule: [ṡ; l̇ + ṡ × x + s × ẋ], and turning into a moving frame's own axes adds −ω × column.
+#include "base/missing.h"
 #include "dynamics/data.h"
 
 kk_status kk_jacobians(const kk_model *model, kk_data *data, const double *q) {
+    if (kki_is_missing(model, data, q)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }
@@ -13,6 +17,9 @@ kk_status kk_jacobians(const kk_model *model, kk_data *data, const double *q) {
 }
 
 kk_status kk_jacobians_rate(const kk_model *model, kk_data *data, const double *q, const double *v) {
+    if (kki_is_missing(model, data, q, v)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }

@@ -3,9 +3,13 @@
 /// The kernels work on nodes; a body rides on its node at a constant place. With d from the node's origin to the point asked for,
 ///     u_B = u + ω × d,   a_B = a + α × d + ω × (ω × d)   (classical),
 /// and the spatial acceleration is the classical one minus ω × u.
+#include "base/missing.h"
 #include "dynamics/data.h"
 
 kk_status kk_kinematics(const kk_model *model, kk_data *data, const double *q) {
+    if (kki_is_missing(model, data, q)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }
@@ -14,11 +18,17 @@ kk_status kk_kinematics(const kk_model *model, kk_data *data, const double *q) {
 }
 
 kk_status kk_kinematics_velocity(const kk_model *model, kk_data *data, const double *q, const double *v) {
+    if (kki_is_missing(model, data, q, v)) {
+        return KK_INVALID_ARGUMENT;
+    }
     return kk_kinematics_acceleration(model, data, q, v, data->zero);
 }
 
 kk_status kk_kinematics_acceleration(const kk_model *model, kk_data *data, const double *q, const double *v,
                                      const double *a) {
+    if (kki_is_missing(model, data, q, v, a)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }

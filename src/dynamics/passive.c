@@ -2,9 +2,13 @@
 ///
 /// δ is the way of the joint from its neutral pose, q ⊖ neutral: the coordinate itself for angles and travels, the
 /// rotation vector for a ball, the twist for a free joint; so a spring works on every joint along the axes of its v.
+#include "base/missing.h"
 #include "dynamics/data.h"
 
 kk_status kk_passive_force(const kk_model *model, kk_data *data, const double *q, const double *v, double *tau) {
+    if (kki_is_missing(model, data, q, v, tau)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/missing.h"
 #include "dynamics/data.h"
 
 /// Motion of link n seen from the base, in the base's axes.
@@ -235,6 +236,9 @@ static kk_vec3 zero_moment_point(kk_force floor, double height) {
 
 kk_status kk_pinned_inverse_dynamics(const kk_model *model, kk_data *data, const kk_pin *pin, double height, double *q,
                                      double *v, double *a, double *tau, kk_pinned_result *result, kk_error *error) {
+    if (kki_is_missing(model, data, pin)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     if (!kki_fits(model, data)) {
         return kki_error_set(error, KK_INVALID_ARGUMENT,
                              "the data was made for another model; kk_data_create makes one");

@@ -6,6 +6,7 @@
 /// of freedom before the body feels of it the projection on its axis, S · [n; f], both in the body's frame.
 #include <string.h>
 
+#include "base/missing.h"
 #include "dynamics/data.h"
 
 enum { PARAMETERS = 10 };
@@ -74,6 +75,9 @@ static void put_body(const kk_model *m, const kk_data *d, int body, double *Y, s
 
 kk_status kk_torque_regressor(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a,
                               double *Y) {
+    if (kki_is_missing(model, data, q, v, a, Y)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }

@@ -1,8 +1,12 @@
 /// Inverse dynamics: the public calls around the Newton-Euler kernel, and the forces one can read after them.
+#include "base/missing.h"
 #include "dynamics/data.h"
 
 kk_status kk_inverse_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a,
                               double *tau) {
+    if (kki_is_missing(model, data, q, v, a, tau)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }
@@ -12,10 +16,16 @@ kk_status kk_inverse_dynamics(const kk_model *model, kk_data *data, const double
 }
 
 kk_status kk_bias_force(const kk_model *model, kk_data *data, const double *q, const double *v, double *tau) {
+    if (kki_is_missing(model, data, q, v, tau)) {
+        return KK_INVALID_ARGUMENT;
+    }
     return kk_inverse_dynamics(model, data, q, v, data->zero, tau);
 }
 
 kk_status kk_gravity_force(const kk_model *model, kk_data *data, const double *q, double *tau) {
+    if (kki_is_missing(model, data, q, tau)) {
+        return KK_INVALID_ARGUMENT;
+    }
     return kk_inverse_dynamics(model, data, q, data->zero, data->zero, tau);
 }
 
@@ -27,6 +37,9 @@ static void add_to(double out[4], kk_vec3 a, double sign) {
 
 kk_status kk_inverse_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v,
                                        const double *a, const kk_force *external, double *tau) {
+    if (kki_is_missing(model, data, q, v, a, external, tau)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }

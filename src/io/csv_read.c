@@ -8,6 +8,7 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/missing.h"
 #include "io/file.h"
 #include "io/table.h"
 #include "io/text.h"
@@ -390,6 +391,9 @@ static kk_status check_options(const kk_table_options *o, const char *name, size
 
 kk_status kk_table_read_text(const char *name, const char *text, size_t length, const kk_table_options *options,
                              const kk_allocator *allocator, kk_table **table, kk_error *error) {
+    if (kki_is_missing(table)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     *table = NULL;
     const kk_table_options o = options ? *options : kk_table_options_default();
     const kk_allocator a = kki_allocator_or_default(allocator);
@@ -417,6 +421,9 @@ kk_status kk_table_read_text(const char *name, const char *text, size_t length, 
 
 kk_status kk_table_read_file(const char *path, const kk_table_options *options, const kk_allocator *allocator,
                              kk_table **table, kk_error *error) {
+    if (kki_is_missing(table)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     *table = NULL;
     const kk_table_options o = options ? *options : kk_table_options_default();
     const kk_allocator a = kki_allocator_or_default(allocator);

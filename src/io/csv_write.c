@@ -1,13 +1,11 @@
 /// Writing CSV row by row through a buffer of fixed size: nothing is allocated after the writer was made.
-#define _POSIX_C_SOURCE 200809L // open, write
-#include <errno.h>
-#include <fcntl.h>
 #include <karakuri/number.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/missing.h"
+#include "io/output_file.h"
 #include "io/table.h"
 #include "io/text.h"
 
@@ -17,7 +15,7 @@ struct kk_table_writer {
     kk_allocator allocator;
     kk_table_sink *sink;
     void *user;
-    int descriptor; ///< of kk_table_writer_open, −1 else
+    kki_output_file output; ///< of kk_table_writer_open; not open else
     char separator;
     int allow_not_finite;
     int column_count;
@@ -167,7 +165,7 @@ static kk_table_writer *allocate_writer(const kk_table_column *columns, int coun
         return NULL;
     }
     w->allocator = *a;
-    w->descriptor = -1;
+    w->output = kki_output_none();
     w->column_count = count;
     w->names_size = size_of_names(columns, count);
     w->names = kki_allocate(a, w->names_size);
@@ -208,6 +206,9 @@ static kk_status create(const char *file, const kk_table_column *columns, int co
 kk_status kk_table_writer_create(kk_table_sink *sink, void *user, const kk_table_column *columns, int count,
                                  const kk_table_options *options, const kk_allocator *allocator,
                                  kk_table_writer **writer, kk_error *error) {
+    if (kki_is_missing(writer) || (count > 0 && !columns)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     const kk_status status = create(NULL, columns, count, options, allocator, writer, error);
     if (*writer) {
         (*writer)->sink = sink;
@@ -219,34 +220,25 @@ kk_status kk_table_writer_create(kk_table_sink *sink, void *user, const kk_table
 
 static int write_to_file(void *user, const char *bytes, size_t size) {
     const kk_table_writer *w = user;
-    while (size > 0) {
-        const ssize_t n = write(w->descriptor, bytes, size);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return -1;
-        }
-        bytes += n;
-        size -= (size_t)n;
-    }
-    return 0;
+    return kki_output_write(&w->output, bytes, size);
 }
 
 kk_status kk_table_writer_open(const char *path, const kk_table_column *columns, int count,
                                const kk_table_options *options, const kk_allocator *allocator, kk_table_writer **writer,
                                kk_error *error) {
-    const kk_status status = create(path, columns, count, options, allocator, writer, error);
+    if (kki_is_missing(writer) || (count > 0 && !columns)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
+    kk_status status = create(path, columns, count, options, allocator, writer, error);
     kk_table_writer *w = *writer;
     if (!w) {
         return status;
     }
-    w->descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-    if (w->descriptor < 0) {
+    status = kki_output_open(&w->output, path, allocator, error);
+    if (status != KK_OK) {
         free_writer(w);
         *writer = NULL;
-        return kki_error_at(error, KK_IO, path, 0, 0,
-                            "the file cannot be written — check that its folder exists and that you may write there");
+        return status;
     }
     w->sink = write_to_file;
     w->user = w;
@@ -259,7 +251,7 @@ kk_status kk_table_writer_close(kk_table_writer *writer, kk_error *error) {
         return KK_OK;
     }
     flush(writer);
-    if (writer->descriptor >= 0 && close(writer->descriptor) != 0) {
+    if (kki_output_close(&writer->output, !writer->has_failed) != 0) {
         writer->has_failed = 1;
     }
     const kk_status status = outcome(writer, error);
@@ -289,6 +281,9 @@ static kk_status check_row(const kk_table_writer *w, const double *values, kk_er
 }
 
 kk_status kk_table_writer_add(kk_table_writer *writer, const double *values, kk_error *error) {
+    if (kki_is_missing(writer)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     const kk_status status = check_row(writer, values, error);
     if (status != KK_OK) {
         return status;

@@ -2,8 +2,12 @@
 #include "io/messages.h"
 
 #include "base/allocator.h"
+#include "base/missing.h"
 
 kk_status kk_messages_create(const kk_allocator *allocator, kk_messages **messages) {
+    if (kki_is_missing(messages)) {
+        return KK_INVALID_ARGUMENT;
+    }
     const kk_allocator own = kki_allocator_or_default(allocator);
     *messages = NULL;
     kk_messages *made = kki_allocate(&own, sizeof *made);

@@ -8,6 +8,7 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/missing.h"
 #include "base/print.h"
 #include "io/mjcf.h"
 #include "io/mjcf_write.h"
@@ -548,6 +549,9 @@ static kk_status check_parents(const kk_spec *s, kk_error *error) {
 
 kk_status kk_spec_write_mjcf(const kk_spec *spec, const kk_save_options *options, const kk_allocator *allocator,
                              char **text, size_t *size, kk_error *error) {
+    if (kki_is_missing(spec, text, size)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     static const kk_save_options as_it_is = {0};
     const kk_allocator own = kki_allocator_or_default(allocator);
     *text = NULL;

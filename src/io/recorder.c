@@ -1,14 +1,12 @@
 /// Writing recordings: one chunk is held in memory and goes out when it is full.
-#define _POSIX_C_SOURCE 200809L // O_CLOEXEC
-#include <errno.h>
-#include <fcntl.h>
 #include <karakuri/hash.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/allocator.h"
 #include "base/error.h"
 #include "base/float_bits.h"
+#include "base/missing.h"
+#include "io/output_file.h"
 #include "io/recording.h"
 #include "model/warm.h"
 
@@ -17,7 +15,7 @@ struct kk_recorder {
     kki_recording_layout layout;
     kk_recorder_sink *sink;
     void *user;
-    int descriptor; ///< of kk_recorder_open; −1 else
+    kki_output_file file; ///< of kk_recorder_open; not open else
     int has_failed;
     uint64_t seed; ///< the header's checksum
     uint64_t model_hash;
@@ -191,7 +189,7 @@ static void free_recorder(kk_recorder *r) {
 static kk_status create(const kk_model *model, const kk_state *state, const kk_recorder_def *def,
                         const kk_allocator *allocator, kk_recorder **recorder, kk_error *error) {
     kk_recorder made = {.allocator = kki_allocator_or_default(allocator),
-                        .descriptor = -1,
+                        .file = kki_output_none(),
                         .layout = layout_for(model, state, def),
                         .model_hash = kk_model_hash(model)};
     kk_recorder *r = kki_allocate(&made.allocator, sizeof *r);
@@ -207,9 +205,7 @@ static kk_status start(kk_recorder **recorder, const kk_state *state, const kk_r
     kk_status status = begin_chunk(*recorder, state, error);
     status = status ? status : write_header(*recorder, def, error);
     if (status != KK_OK) {
-        if ((*recorder)->descriptor >= 0) {
-            close((*recorder)->descriptor);
-        }
+        kki_output_close(&(*recorder)->file, 0);
         free_recorder(*recorder);
         *recorder = NULL;
     }
@@ -238,19 +234,7 @@ kk_status kk_recorder_create(const kk_model *model, const kk_state *state, const
 
 static int write_to_file(void *user, const void *bytes, size_t size) {
     const kk_recorder *r = user;
-    const char *from = bytes;
-    while (size > 0) {
-        const ssize_t written = write(r->descriptor, from, size);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return 1;
-        }
-        from += written;
-        size -= (size_t)written;
-    }
-    return 0;
+    return kki_output_write(&r->file, bytes, size);
 }
 
 kk_status kk_recorder_open(const char *path, const kk_model *model, const kk_state *state, const kk_recorder_def *def,
@@ -266,12 +250,11 @@ kk_status kk_recorder_open(const char *path, const kk_model *model, const kk_sta
         return status;
     }
     kk_recorder *r = *recorder;
-    r->descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-    if (r->descriptor < 0) {
+    status = kki_output_open(&r->file, path, allocator, error);
+    if (status != KK_OK) {
         free_recorder(r);
         *recorder = NULL;
-        return kki_error_at(error, KK_IO, path, 0, 0,
-                            "the file cannot be written — check that its folder exists and that you may write there");
+        return status;
     }
     r->sink = write_to_file;
     r->user = r;
@@ -293,12 +276,15 @@ static void put_frame(const kk_recorder *r, unsigned char *at, const kk_state *a
     at = put_int(at, p->contacts);
     at = put_int(at, p->sweeps);
     at = put_int(at, p->newton);
-    at = put_int(at, p->cut_short);
+    at = put_int(at, p->hit_iteration_limit);
     kki_put(at, kk_state_hash(after), 8);
 }
 
 kk_status kk_recorder_add(kk_recorder *recorder, const kk_state *after, const double *control, const kk_report *report,
                           kk_error *error) {
+    if (kki_is_missing(recorder, after)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     static const kk_report none = {0};
     const kki_recording_layout *l = &recorder->layout;
     if (kki_state_model_hash(after) != recorder->model_hash) {
@@ -328,7 +314,7 @@ kk_status kk_recorder_close(kk_recorder *recorder, kk_error *error) {
         end_chunk(recorder);
     }
     write_footer(recorder);
-    if (recorder->descriptor >= 0 && close(recorder->descriptor) != 0) {
+    if (kki_output_close(&recorder->file, !recorder->has_failed) != 0) {
         recorder->has_failed = 1;
     }
     const kk_status status = outcome(recorder, error);

@@ -6,6 +6,7 @@
 #include "base/allocator.h"
 #include "base/error.h"
 #include "base/float_bits.h"
+#include "base/missing.h"
 #include "io/file.h"
 #include "io/recording.h"
 
@@ -369,11 +370,14 @@ static void get_frame(kk_recording *r, const unsigned char *at, kk_recording_fra
     f->contacts = get_int(at);
     f->sweeps = get_int(at + 4);
     f->newton = get_int(at + 8);
-    f->cut_short = get_int(at + 12);
+    f->hit_iteration_limit = get_int(at + 12);
     f->state_hash = kki_get(at + 16, 8);
 }
 
 kk_status kk_recording_get_frame(kk_recording *recording, int64_t step, kk_recording_frame *frame, kk_error *error) {
+    if (kki_is_missing(recording, frame)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     if (step < 0 || step >= recording->info.steps) {
         return kki_error_at(error, KK_NOT_FOUND, recording->name, 0, 0, "there is no step %lld; the recording has %lld",
                             (long long)step, (long long)recording->info.steps);
@@ -390,6 +394,9 @@ kk_status kk_recording_get_frame(kk_recording *recording, int64_t step, kk_recor
 }
 
 kk_status kk_recording_get_key(kk_recording *recording, int64_t step, kk_state *state, int64_t *key, kk_error *error) {
+    if (kki_is_missing(recording, state, key)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     const int64_t every = recording->layout.key_every;
     if (step < 0 || step > recording->info.steps) {
         return kki_error_at(error, KK_NOT_FOUND, recording->name, 0, 0, "there is no step %lld; the recording has %lld",

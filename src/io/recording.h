@@ -14,7 +14,7 @@
 ///
 ///     frame
 ///         time, q, v, control, residual, cone, signorini, penetration, kinetic_after, constraint_work (8 each),
-///         contacts, sweeps, newton, cut_short (4 each), hash of the state (8)
+///         contacts, sweeps, newton, hit_iteration_limit (4 each), hash of the state (8)
 ///
 ///     footer
 ///         0 magic (4), 4 zero (4), 8 steps (8), 16 chunks (8), 24 checksum (8), seeded with the header's

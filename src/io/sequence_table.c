@@ -5,6 +5,7 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/missing.h"
 
 /// What stands behind the joint's name, by coordinate; "" for joints with one.
 static const char *suffix_of(kk_joint_type type, int k) {
@@ -115,6 +116,9 @@ static void fill(const reading *r, const double *rest) {
 kk_status kk_sequence_from_table(const kk_model *model, const kk_table *table, const double *rest,
                                  const kk_sequence_options *options, const kk_allocator *allocator,
                                  kk_sequence **sequence, kk_error *error) {
+    if (kki_is_missing(model, table, sequence)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     static const kk_sequence_options defaults = {0};
     const kk_allocator memory = kki_allocator_or_default(allocator);
     const size_t rows = kk_table_row_count(table), nq = (size_t)kk_model_nq(model);

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/float_bits.h"
+#include "base/missing.h"
 #include "model/compile.h"
 #include "model/joint.h"
 
@@ -238,6 +239,9 @@ static int is_good(const kk_model *m, const double *q) {
 }
 
 kk_status kk_model_check_q(const kk_model *m, const double *q, kk_error *error) {
+    if (kki_is_missing(m, q)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_status status = KK_OK;
     if (is_good(m, q)) {
         return status;

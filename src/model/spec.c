@@ -9,6 +9,7 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/missing.h"
 
 // ---- defaults
 
@@ -628,6 +629,9 @@ const char *kk_spec_name(const kk_spec *spec) {
 }
 
 kk_status kk_spec_set_name(kk_spec *spec, const char *name, kk_error *error) {
+    if (kki_is_missing(spec)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     const char *kept = name ? name : "";
     const kk_status status = own_string(spec, &kept, error);
     if (status == KK_OK) {
@@ -637,6 +641,9 @@ kk_status kk_spec_set_name(kk_spec *spec, const char *name, kk_error *error) {
 }
 
 kk_status kk_spec_keep_text(kk_spec *spec, const char *text, const char **kept, kk_error *error) {
+    if (kki_is_missing(spec, kept)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     const kk_status status = own_string(spec, &text, error);
     if (status == KK_OK) {
         *kept = text;
@@ -657,16 +664,25 @@ static kk_status rename_item(kk_spec *spec, const char **slot, const char *name,
 }
 
 kk_status kk_spec_rename_body(kk_spec *spec, int id, const char *name, kk_error *error) {
+    if (kki_is_missing(spec)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_body_def *body = kk_spec_body(spec, id);
     return rename_item(spec, body ? &body->name : NULL, name, error);
 }
 
 kk_status kk_spec_rename_joint(kk_spec *spec, int body, const char *name, kk_error *error) {
+    if (kki_is_missing(spec)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_body_def *def = kk_spec_body(spec, body);
     return rename_item(spec, def ? &def->joint.name : NULL, name, error);
 }
 
 kk_status kk_spec_rename_frame(kk_spec *spec, int id, const char *name, kk_error *error) {
+    if (kki_is_missing(spec)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_frame_def *frame = kk_spec_frame(spec, id);
     return rename_item(spec, frame ? &frame->name : NULL, name, error);
 }

@@ -19,6 +19,7 @@
 #include "base/allocator.h"
 #include "base/error.h"
 #include "base/float_bits.h"
+#include "base/missing.h"
 #include "model/compile.h"
 #include "model/warm.h"
 
@@ -81,6 +82,20 @@ static void set_start(const kk_model *m, kk_state *s) {
     memset(s->number, 0, number_count(s) * sizeof *s->number);
     kk_model_start(m, kk_state_q(s));
     settle_lags(m, NULL, 0, kk_state_lag(s));
+}
+
+void kki_state_belong_to(const kk_model *model, kk_state *state) {
+    state->model_hash = model->hash;
+}
+
+void kki_state_begin(const kk_model *model, kk_state *state) {
+    kki_state_belong_to(model, state);
+    set_start(model, state);
+}
+
+void kki_state_take_motion(kk_state *to, const kk_state *from) {
+    const size_t count = 1 + (size_t)from->nq + (size_t)from->nv + (size_t)from->nlag;
+    memcpy(to->number, from->number, count * sizeof *to->number);
 }
 
 kk_status kk_state_create(const kk_model *model, const kk_allocator *allocator, kk_state **state) {
@@ -165,6 +180,9 @@ const double *kki_state_warm_const(const kk_state *state) {
 }
 
 kk_status kk_state_set_keyframe(const kk_model *model, kk_state *state, int keyframe) {
+    if (kki_is_missing(model, state)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (state->model_hash != model->hash) {
         return KK_SIZE_MISMATCH;
     }
@@ -189,6 +207,9 @@ int kk_state_loop(const kk_model *model, const kk_state *state, int loop) {
 }
 
 kk_status kk_state_set_loop(const kk_model *model, kk_state *state, int loop, int on) {
+    if (kki_is_missing(model, state)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (state->model_hash != model->hash) {
         return KK_SIZE_MISMATCH;
     }
@@ -201,6 +222,17 @@ kk_status kk_state_set_loop(const kk_model *model, kk_state *state, int loop, in
 
 uint64_t kki_state_model_hash(const kk_state *state) {
     return state->model_hash;
+}
+
+void kki_state_ask_for(const kk_state *state) {
+    enum { LINE = 64, MOST = 1 << 12 };
+    const char *at = (const char *)state, *list = (const char *)state->list.word;
+    for (size_t i = 0; i < state->size && i < MOST; i += LINE) {
+        __builtin_prefetch(at + i, 0, 2);
+    }
+    for (size_t i = 0; i < kki_warm_words(&state->list) * sizeof(uint64_t) && i < MOST; i += LINE) {
+        __builtin_prefetch(list + i, 0, 2);
+    }
 }
 
 // ---- the list
@@ -240,6 +272,9 @@ kk_status kki_state_make_room(kk_state *state, size_t words) {
 }
 
 kk_status kk_state_reserve(kk_state *state, int contacts) {
+    if (kki_is_missing(state)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (contacts < 0) {
         return KK_INVALID_ARGUMENT;
     }
@@ -274,6 +309,9 @@ kk_status kki_state_copy_to_twin(kk_state *to, const kk_state *from) {
 }
 
 kk_status kk_state_copy(kk_state *to, const kk_state *from) {
+    if (kki_is_missing(to, from)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!same_shape(to, from)) {
         return KK_SIZE_MISMATCH;
     }
@@ -348,6 +386,9 @@ static kk_status check_lags(const kk_model *m, const double *lag, kk_error *erro
 }
 
 kk_status kk_state_check(const kk_model *model, const kk_state *state, kk_error *error) {
+    if (kki_is_missing(model, state)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     if (state->model_hash != model->hash) {
         return kki_error_set(error, KK_SIZE_MISMATCH, "the state is of another model; create one for this model");
     }
@@ -404,6 +445,9 @@ static void put_list_sizes(const kki_warm_list *l, unsigned char *at) {
 }
 
 kk_status kk_state_save(const kk_state *state, void *bytes, size_t size) {
+    if (kki_is_missing(state)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!bytes || size != kk_state_saved_size(state)) {
         return KK_SIZE_MISMATCH;
     }

@@ -6,6 +6,7 @@
 #include "base/allocator.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/missing.h"
 
 enum { POINTS = 256 };
 
@@ -80,6 +81,9 @@ static kk_analysis plan_of(const kk_model *model, const kk_analysis_def *def, co
 
 kk_status kk_analysis_create(const kk_model *model, const kk_analysis_def *def, const kk_allocator *allocator,
                              kk_analysis **analysis, kk_error *error) {
+    if (kki_is_missing(model, analysis)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     static const kk_analysis_def defaults = {0};
     def = def ? def : &defaults;
     *analysis = NULL;
@@ -262,6 +266,9 @@ static kk_status check_time(const kk_analysis *x, double time, kk_error *error) 
 
 kk_status kk_analysis_add(kk_analysis *analysis, double time, const double *q, const double *v, const double *a,
                           kk_analysis_frame *frame, kk_error *error) {
+    if (kki_is_missing(analysis, q, v, a)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     const kk_status status = check_time(analysis, time, error);
     if (status) {
         return status;
@@ -274,6 +281,9 @@ kk_status kk_analysis_add(kk_analysis *analysis, double time, const double *q, c
 
 kk_status kk_analysis_add_sequence(kk_analysis *analysis, const kk_sequence *sequence, double time,
                                    kk_analysis_frame *frame, kk_error *error) {
+    if (kki_is_missing(analysis, sequence)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_status status = check_time(analysis, time, error);
     if (!status && kk_sequence_width(sequence) != analysis->nq) {
         status = kki_error_set(error, KK_SIZE_MISMATCH, "analysis: the sequence is of another model");

@@ -5,6 +5,7 @@
 #include <karakuri/elementary.h>
 
 #include "base/error.h"
+#include "base/missing.h"
 
 enum { COARSE_ROWS = 2000, COARSE_SHIFTS = 500, FINE_ROUNDS = 40 };
 
@@ -181,6 +182,9 @@ static double golden_section(const kk_series *a, const kk_series *b, double low,
 }
 
 kk_status kk_series_shift(const kk_series *a, const kk_series *b, double most, double *shift, kk_error *error) {
+    if (kki_is_missing(a)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     const kk_status status = check_both(a, b, error);
     if (status) {
         return status;
@@ -211,6 +215,9 @@ kk_status kk_series_shift(const kk_series *a, const kk_series *b, double most, d
 
 kk_status kk_series_compare(const kk_series *a, const kk_series *b, int column, double shift, kk_likeness *likeness,
                             kk_error *error) {
+    if (kki_is_missing(a)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     const kk_status status = check_both(a, b, error);
     if (status || column < 0 || column >= a->width) {
         return status ? status : kki_error_set(error, KK_NOT_FOUND, "compare: there is no column %d", column);

@@ -5,6 +5,7 @@
 #include "base/allocator.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/missing.h"
 #include "simulate/simulator.h"
 
 // ---- commands
@@ -23,6 +24,9 @@ static void place_command(kki_layout *layout, const kk_model *model, command *c)
 }
 
 kk_status kk_command_create(const kk_model *model, const kk_allocator *allocator, kk_command **out) {
+    if (kki_is_missing(model, out)) {
+        return KK_INVALID_ARGUMENT;
+    }
     command plan = {.allocator = kki_allocator_or_default(allocator)};
     kki_layout layout = kki_layout_over(NULL);
     place_command(&layout, model, &plan);
@@ -49,6 +53,9 @@ void kk_command_free(kk_command *given) {
 
 kk_status kk_run(const kk_model *model, kk_state *state, kk_simulator *simulator, kk_command *given,
                  kk_controller *controller, void *user, int steps, kk_error *error) {
+    if (kki_is_missing(simulator)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     const double dt = simulator->options.timestep;
     kk_status status = KK_OK;
     for (int i = 0; i < steps && !status; i++) {
@@ -81,6 +88,9 @@ double kk_pid_torque(kk_pid *pid, double target, double target_rate, double q, d
 kk_status kk_computed_torque(const kk_model *model, kk_data *data, const double *q, const double *v,
                              const double *target_q, const double *target_v, const double *target_a, const double *kp,
                              const double *kd, double *tau) {
+    if (kki_is_missing(model, data, q, v, target_q, target_v, target_a, kp, kd, tau)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_fits(model, data)) {
         return KK_INVALID_ARGUMENT;
     }
@@ -126,6 +136,9 @@ static int coordinate_of(const kk_model *model, const kk_actuator_info *a) {
 
 kk_status kk_player_create(const kk_model *model, const kk_sequence *sequence, const kk_allocator *allocator,
                            kk_player **out, kk_error *error) {
+    if (kki_is_missing(model, sequence, out)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     player plan = {.public = {.sequence = sequence, .start = kk_sequence_start(sequence)},
                    .allocator = kki_allocator_or_default(allocator)};
     *out = NULL;
@@ -180,6 +193,9 @@ static void control_actuator(player *p, const kk_state *state, double dt, int i,
 /// Targets are those of the step's end, where servos are solved.
 kk_status kk_player_control(void *user, const kk_model *model, const kk_state *state, double dt, kk_command *given,
                             kk_error *error) {
+    if (kki_is_missing(user, model, state, given)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     player *all = user; // its first member
     kk_player *p = &all->public;
     const double time = kk_state_time(state) + dt - p->start + kk_sequence_start(p->sequence);

@@ -6,6 +6,7 @@
 #include <karakuri/walk.h>
 
 #include "base/error.h"
+#include "base/missing.h"
 #include "motion/ik.h"
 
 static double phase_of(const kk_crawl *c, int leg, double time) {
@@ -56,6 +57,9 @@ static void level(const kk_model *m, int toe, double *q) {
 
 kk_status kk_crawl_pose(const kk_model *model, kk_ik *ik, const kk_crawl *crawl, const int *toe, double time, double *q,
                         kk_error *error) {
+    if (kki_is_missing(model)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     unsigned char fixed[MAX_DOFS] = {0};
     const kk_joint_info base = kk_model_joint(model, 1);
     if (kk_model_nv(model) > MAX_DOFS || base.nv != 6) {

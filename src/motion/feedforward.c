@@ -11,6 +11,7 @@
 #include "base/allocator.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/missing.h"
 #include "model/warm.h"
 
 enum { PASSES = 3 };
@@ -165,6 +166,9 @@ static void free_twin(kk_feedforward *f) {
 
 kk_status kk_feedforward_create(const kk_spec *spec, const char *const *joints, int count, double timestep,
                                 const kk_allocator *allocator, kk_feedforward **feedforward, kk_error *error) {
+    if (kki_is_missing(feedforward)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_feedforward plan = {.allocator = kki_allocator_or_default(allocator)};
     *feedforward = NULL;
     kk_status status = make_twin(&plan, spec, joints, count, timestep, error);
@@ -204,6 +208,9 @@ static kk_status copy_state(const kk_feedforward *f, const kk_state *from, kk_er
 
 kk_status kk_feedforward_torque(kk_feedforward *feedforward, const kk_state *state, const double *change, double *tau,
                                 kk_error *error) {
+    if (kki_is_missing(feedforward, state, change, tau)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_feedforward *f = feedforward;
     const kk_input input = {.control = f->control, .tau = tau};
     kk_status status = KK_OK;

@@ -11,6 +11,7 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/missing.h"
 #include "math/dense.h"
 
 enum { WINDOW_ROWS = 15, CUBIC = 4, MOST_DOFS = 256 };
@@ -126,10 +127,16 @@ static kk_status visit(kk_spec *spec, const kk_spec *from, kk_parameter *p, int 
 }
 
 kk_status kk_parameters_read(const kk_spec *spec, kk_parameter *parameter, int count, kk_error *error) {
+    if (kki_is_missing(parameter)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     return visit(NULL, spec, parameter, count, error);
 }
 
 kk_status kk_parameters_write(kk_spec *spec, const kk_parameter *parameter, int count, kk_error *error) {
+    if (kki_is_missing(parameter)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     return visit(spec, spec, (kk_parameter *)parameter, count, error); // NOLINT: only read where a spec is written
 }
 

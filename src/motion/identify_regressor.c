@@ -10,6 +10,7 @@
 #include "base/allocator.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/missing.h"
 #include "motion/identify.h"
 
 enum { INERTIAL = 10 };
@@ -266,6 +267,9 @@ static kk_status run(regressor *r, kk_error *error) {
 
 kk_status kk_identify_by_regressor(const kk_spec *spec, const kk_measurement *log, const kk_identify_options *options,
                                    kk_parameter *parameter, int count, kk_identification *result, kk_error *error) {
+    if (kki_is_missing(log)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     const kk_allocator allocator = kki_allocator_or_default(NULL);
     regressor *r = kki_allocate_zeroed(&allocator, sizeof *r);
     if (!r) {

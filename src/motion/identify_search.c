@@ -9,6 +9,7 @@
 #include "base/allocator.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/missing.h"
 #include "motion/identify.h"
 
 enum { ROUNDS = 30, TRIES = 12 };
@@ -366,6 +367,9 @@ static kk_status make_room(search *s, const kk_spec *spec, kk_error *error) {
 
 kk_status kk_identify_by_search(const kk_spec *spec, const kk_measurement *log, const kk_identify_options *options,
                                 kk_parameter *parameter, int count, kk_identification *result, kk_error *error) {
+    if (kki_is_missing(log)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     search s = {.block = NULL};
     kk_status status = kki_identifier_begin(&s.id, spec, log, options, parameter, count, error);
     status = status ? status : make_room(&s, spec, error);

@@ -9,6 +9,7 @@
 #include "base/allocator.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/missing.h"
 
 enum { MAX_ITERATIONS = 100, PATIENCE = 10 };
 static const double TOLERANCE = 1e-10, LEAST_STEP = 1e-14;
@@ -271,6 +272,9 @@ static void clamp_start(const kk_model *m, kk_ik *ik, const kk_ik_options *o) {
 
 kk_status kk_ik_solve(const kk_model *model, kk_ik *ik, const kk_ik_task *tasks, int count,
                       const kk_ik_options *options, double *q, kk_ik_report *report, kk_error *error) {
+    if (kki_is_missing(model, ik, q) || (count > 0 && !tasks)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     const size_t size = (size_t)kk_model_nq(model) * sizeof *q;
     const kk_status status = check_tasks(model, ik, tasks, count, error);
     if (status != KK_OK) {

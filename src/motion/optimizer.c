@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/missing.h"
 
 static int is_finite(double x) {
     return __builtin_isfinite(x);
@@ -74,6 +75,9 @@ static void fill(kk_optimizer *o, const kk_optimizer_def *def) {
 
 kk_status kk_optimizer_create(const kk_optimizer_def *def, const kk_allocator *allocator, kk_optimizer **optimizer,
                               kk_error *error) {
+    if (kki_is_missing(def, optimizer)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     const kk_status status = check(def, error);
     *optimizer = NULL;
     if (status) {
@@ -204,6 +208,9 @@ double kk_optimizer_spread(const kk_optimizer *optimizer) {
 }
 
 kk_status kk_optimizer_run(kk_optimizer *optimizer, kk_cost *cost, void *user, int generations, kk_error *error) {
+    if (kki_is_missing(optimizer, cost)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_optimizer *o = optimizer;
     const size_t n = (size_t)o->n;
     kk_status status = KK_OK;

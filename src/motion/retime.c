@@ -6,6 +6,7 @@
 #include <karakuri/elementary.h>
 
 #include "base/error.h"
+#include "base/missing.h"
 #include "motion/sequence.h"
 
 // ---- peaks
@@ -160,6 +161,9 @@ static kk_status check_limits(const kk_sequence *s, const double *limit, const c
 
 kk_status kk_sequence_retime(kk_sequence *sequence, kk_retiming retiming, const double *rate, const double *second,
                              kk_error *error) {
+    if (kki_is_missing(sequence)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     enum { ROUNDS = 30 };
     kk_sequence *s = sequence;
     kk_status status = check_limits(s, rate, "velocity", error);

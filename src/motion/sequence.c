@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/missing.h"
 
 // ---- making
 
@@ -97,6 +98,9 @@ static void place(kki_layout *layout, kk_sequence *s) {
 
 kk_status kk_sequence_create(const kk_sequence_def *def, const kk_allocator *allocator, kk_sequence **sequence,
                              kk_error *error) {
+    if (kki_is_missing(def, sequence)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     *sequence = NULL;
     kk_status status = check(def, error);
     if (status) {
@@ -315,6 +319,9 @@ static void sample_turn(const kki_turn *t, double x[3][8], double *q, double *v,
 }
 
 kk_status kk_sequence_state(const kk_sequence *sequence, double time, double *q, double *v, double *a) {
+    if (kki_is_missing(sequence)) {
+        return KK_INVALID_ARGUMENT;
+    }
     const kk_sequence *s = sequence;
     if (!s->model) {
         return KK_INVALID_ARGUMENT;

@@ -9,6 +9,7 @@
 
 #include "base/allocator.h"
 #include "base/arena.h"
+#include "base/missing.h"
 #include "motion/walk.h"
 
 struct kk_stabilizer {
@@ -62,6 +63,9 @@ static void place(kki_layout *layout, kk_stabilizer *s) {
 
 kk_status kk_stabilizer_create(const kk_model *model, const kk_walk *walk, const kk_stabilizer_options *options,
                                const kk_allocator *allocator, kk_stabilizer **stabilizer) {
+    if (kki_is_missing(model, walk, stabilizer)) {
+        return KK_INVALID_ARGUMENT;
+    }
     *stabilizer = NULL;
     if (walk->model != model) {
         return KK_INVALID_ARGUMENT;
@@ -233,6 +237,9 @@ static kk_status find_posture(kk_stabilizer *s, const kk_walk_frame *plan, doubl
 
 kk_status kk_stabilizer_step(kk_stabilizer *s, double time, const kk_stabilizer_input *input, double *q, double *v,
                              kk_stabilizer_output *output) {
+    if (kki_is_missing(s, input, q, v)) {
+        return KK_INVALID_ARGUMENT;
+    }
     const kk_walk_frame plan = kk_walk_frame_at(s->walk, (int)kk_round(time / s->walk->options.timestep));
     kk_stabilizer_output out = {.zmp = measured_zmp(input)};
     share feet[2];

@@ -6,6 +6,7 @@
 #include "base/allocator.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/missing.h"
 #include "motion/preview.h"
 
 enum { CORRECTIONS = 5, MOST_FRAMES = 10000000 };
@@ -192,6 +193,9 @@ static double duration_of(const kk_walk_options *o, const kk_footstep *steps, in
 
 kk_status kk_walk_create(const kk_model *model, const kk_walk_options *options, const kk_footstep *steps, int count,
                          const kk_allocator *allocator, kk_walk **walk, kk_error *error) {
+    if (kki_is_missing(model, options, walk)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_walk_options o = *options;
     *walk = NULL;
     fill_options(&o);

@@ -66,7 +66,7 @@ kk_status kki_paper_constrain(const kk_model *m, kk_simulator *s, const kk_state
 
 kk_status kki_paper_divide(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
     const kki_warm_layout w = s->warm_start.layout;
-    const kk_status status = kki_divide(m, s, error);
+    const kk_status status = kki_find_islands(m, s, error);
     for (int i = 0; i < s->islands.count && status == KK_OK; i++) {
         kki_island *I = &s->islands.list[i];
         kki_island_begin(m, s, I, &w, kki_state_warm_const(state));
@@ -106,7 +106,7 @@ void kki_paper_judge(const kk_model *m, kk_simulator *s, const kki_island *I, co
     I->scratch->solver.kernels->certify(problem, s->solution.lambda + I->first_row, s->solution.u + I->first_row,
                                         &proof);
     kki_island_note(m, s, I, &proof, &stats);
-    s->report.cut_short |= !(proof.residual <= s->options.tolerance);
+    s->report.hit_iteration_limit |= !(proof.residual <= s->options.tolerance);
     for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
         const double end = s->solution.u[r] - s->solution.bias[r] - s->solution.compliance[r] * s->solution.lambda[r];
         s->report.constraint_work += s->solution.lambda[r] * 0.5 * (s->solution.u0[r] + end);

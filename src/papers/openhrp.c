@@ -149,7 +149,7 @@ static double free_acceleration(const kk_model *m, const kk_simulator *s, const 
     if (c->kind == KKI_ON_LIMIT) {
         return c->side ? -a0[c->item] : a0[c->item];
     }
-    if (c->kind == KKI_ON_FRICTION) {
+    if (c->kind == KKI_ON_JOINT_FRICTION) {
         return a0[c->item];
     }
     if (c->kind == KKI_ON_COUPLING) {

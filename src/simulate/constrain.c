@@ -84,7 +84,7 @@ static inline pair size_of_pair(pair a) {
     return (pair)((pair_bits)a & INT64_MAX);
 }
 
-/// One side of forces along d: arm × d, or nothing where that is rounding (a ball that is pushed at its centre does not turn; what is no number stays
+/// One side of forces along d: arm × d, or nothing where that is rounding (a ball that is pushed at its center does not turn; what is no number stays
 /// none), and d itself. What the world feels nobody asks. @param part  three of them    @param w  of the first the side's wrench
 static inline void put_forces(kki_row_part *part, double *w, int node, kk_vec3 arm, const triad *d, double rounding,
                               double sign) {
@@ -251,7 +251,7 @@ static void constrain_friction(const kk_model *m, kk_simulator *s, int dof) {
     if (m->dof[dof].friction <= 0 || s->forces.saturated[dof] != 0) {
         return;
     }
-    kki_constrain_dof(m, s, KKI_ON_FRICTION, dof, dof, 1);
+    kki_constrain_dof(m, s, KKI_ON_JOINT_FRICTION, dof, dof, 1);
 }
 
 kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_constraint_kind kind, int item, int dof,
@@ -468,19 +468,19 @@ kk_status kki_constrain(const kk_model *model, kk_simulator *s) {
     const int may_rub = s->traits.has_dry_friction ||
                         model->options.integrator == KK_INTEGRATOR_RK4; // which has no joints that slide on
     s->constraints.count = s->constraints.nparts = 0;
-    kki_loose_choose(model, s);
+    kki_free_bodies_choose(model, s);
     if (!kki_room_is_lacking(s)) { // else it is not known yet who is loose
-        kki_room_ask(s->contacts.count - s->loose.npoint, s->room.held, &s->lacking.room.held);
+        kki_room_ask(s->contacts.count - s->free_bodies.npoint, s->room.held, &s->lacking.room.held);
     }
     if (kki_room_is_lacking(s)) {
         return KK_LIMIT_EXCEEDED;
     }
-    for (int i = 0; i < s->contacts.count && s->loose.npoint < s->contacts.count; i++) {
-        if (!kki_loose_has_contact(s, i)) {
+    for (int i = 0; i < s->contacts.count && s->free_bodies.npoint < s->contacts.count; i++) {
+        if (!kki_free_bodies_have_contact(s, i)) {
             constrain_contact(model, s, i);
         }
     }
-    if (!s->loose.is_everything) { // which have neither limits nor friction in their joints
+    if (!s->free_bodies.is_everything) { // which have neither limits nor friction in their joints
         constrain_limits(model, s);
         for (int i = 0; i < model->nv && may_rub; i++) {
             constrain_friction(model, s, i);

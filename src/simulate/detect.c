@@ -520,8 +520,8 @@ static void fill_some(void *context, int first, int end, int worker) {
     (void)worker;
     if (first == 0) {
         list_touching(x);
-        kki_loose_choose(x->m, s);
-        s->loose.is_chosen = 1;
+        kki_free_bodies_choose(x->m, s);
+        s->free_bodies.is_chosen = 1;
     }
     for (int n = first > 0 ? first - 1 : 0; n < end - 1; n++) {
         memory_book book = open_at(x, n * KKI_MEETINGS);
@@ -577,24 +577,24 @@ static kk_status collide(const kk_model *model, kk_simulator *s, const kk_state 
 }
 
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state) {
-    s->contacts.count = s->contacts.ntouching = s->fast.nstruck = s->loose.is_chosen = 0;
+    s->contacts.count = s->contacts.ntouching = s->fast.nstruck = s->free_bodies.is_chosen = 0;
     if (s->contacts.max == 0) {
         return KK_OK;
     }
     int count = 0;
     kk_status status = kki_near_find(model, s, &count);
     s->fast.nnear = count;
-    if (status == KK_OK && s->fast.policy == KKI_LOOKS_AHEAD) {
+    if (status == KK_OK && s->fast.policy == KKI_FAST_AHEAD) {
         kki_first_meeting(model, s, count);
         if (s->fast.meeting >= 0) {
             return KK_OK; // the step will be taken in parts
         }
-    } else if (status == KK_OK && s->fast.policy == KKI_STRIKES) {
+    } else if (status == KK_OK && s->fast.policy == KKI_FAST_IMPACTS) {
         kki_strike(model, s, count);
         status = kki_room_status(s);
     }
     status = status ? status : collide(model, s, state, count);
-    if (status == KK_OK && s->fast.policy == KKI_LOOKS_AHEAD) {
+    if (status == KK_OK && s->fast.policy == KKI_FAST_AHEAD) {
         kki_first_deep_meeting(model, s);
     }
     return status;

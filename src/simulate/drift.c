@@ -2,7 +2,7 @@
 ///
 /// Joints inside a tree go on with q̇. A free root goes on with its velocity in world axes: its origin on a straight
 /// line, its axes turning about a fixed direction. A lone body keeps its angular momentum L in the world, too: its
-/// spin follows Euler's equations, Ṗ = P × I⁻¹P with P = RᵀL about the centre of mass, by the midpoint rule on the
+/// spin follows Euler's equations, Ṗ = P × I⁻¹P with P = RᵀL about the center of mass, by the midpoint rule on the
 /// rotation group (Lewis and Simo 1994),
 ///     θ = h I⁻¹ exp(−θ/2) P,    R ← R exp(θ),
 /// which keeps L to rounding whatever h; fast spins are composed to fourth order.
@@ -104,7 +104,7 @@ static void drift_free(double h, const double *w, double *q, double *v) {
     store3(v + 3, kk_vec3_add(load3(v + 3), turned_away(turned, load3(v + 3))));
 }
 
-/// A lone body's constants: moments about its centre of mass, their inverse, and the centre from its origin.
+/// A lone body's constants: moments about its center of mass, their inverse, and the center from its origin.
 typedef struct lone {
     kk_sym3 moment, inverse;
     kk_vec3 c;
@@ -328,7 +328,7 @@ static void drift_lone(const kki_node *n, double h, int is_rough, const double *
     lone b = lone_of(n);
     const kk_quat R0 = load_quat(q);
     const kk_vec3 omega = load3(w), none = {0, 0, 0};
-    const kk_vec3 centre_speed = turn(R0, kk_vec3_add(load3(w + 3), kk_vec3_cross(omega, b.c)));
+    const kk_vec3 center_speed = turn(R0, kk_vec3_add(load3(w + 3), kk_vec3_cross(omega, b.c)));
     spinner x = {R0,
                  {kk_sym3_mul_vec(b.moment, omega), none},
                  {kk_sym3_mul_vec(b.moment, load3(v)), none},
@@ -338,10 +338,10 @@ static void drift_lone(const kki_node *n, double h, int is_rough, const double *
     } else {
         spin(&b, h, is_rough, &x);
     }
-    // the centre of mass moves on a straight line, and the origin with it
-    const kk_vec3 centre = kk_vec3_add(kk_vec3_add(load3(q + 4), turn(R0, b.c)), kk_vec3_scale(centre_speed, h));
+    // the center of mass moves on a straight line, and the origin with it
+    const kk_vec3 center = kk_vec3_add(kk_vec3_add(load3(q + 4), turn(R0, b.c)), kk_vec3_scale(center_speed, h));
     store_quat(q, x.R);
-    store3(q + 4, kk_vec3_sub(centre, turn(load_quat(q), b.c)));
+    store3(q + 4, kk_vec3_sub(center, turn(load_quat(q), b.c)));
     // the velocity that is carried along keeps its momentum in the world, too
     const kk_vec3 change = kk_sym3_mul_vec(b.inverse, x.L.change);
     store3(v, kk_vec3_add(load3(v), change));

@@ -19,7 +19,7 @@
 #include "simulate/piece.h"
 
 /// Pieces of a step: a few, and more where many contacts may bounce one after the other. Of a robot a handful: what a slide gains by its instant is ½ v h, and the last
-/// ones of a heap of limbs chatter by micrometres a second, dozens of times.
+/// ones of a heap of limbs chatter by micrometers a second, dozens of times.
 enum { LEAST_PIECES = 12, PIECES_A_CONTACT = 4, PIECES_OF_ROBOTS = 4 };
 
 // ---- pieces
@@ -63,7 +63,7 @@ static int bounces(const kki_piece *p, const kki_constraint *c) {
 
 /// By Poisson's hypothesis a contact without restitution hands its impulse on to those that have some: all meet at their instants.
 static int all_bounce(const kki_piece *p) {
-    return p->I->bounces && p->s->options.restitution_law == KK_RESTITUTION_POISSON;
+    return p->I->has_restitution && p->s->options.restitution_law == KK_RESTITUTION_POISSON;
 }
 
 /// What dry friction and adhesion can do in the piece.
@@ -71,7 +71,8 @@ static void scale_bounds(const kki_piece *p, const kki_constraint *c) {
     kki_block *b = &p->s->solution.block[c->block];
     const double time = p->w * p->s->h;
     if (kki_is_dry(c)) {
-        b->upper = time * (c->kind == KKI_ON_FRICTION ? p->m->dof[c->item].friction : p->m->tendon[c->item].friction);
+        b->upper =
+            time * (c->kind == KKI_ON_JOINT_FRICTION ? p->m->dof[c->item].friction : p->m->tendon[c->item].friction);
         b->lower = -b->upper;
     } else if (c->kind == KKI_ON_CONTACT) {
         b->adhesion = time * kki_piece_law(p, c)->adhesion;
@@ -117,7 +118,7 @@ kk_status kki_piece_solve_rows(kki_piece *p, double *lambda) {
     kki_solver_options options = kki_island_solver_options(p->s, p->I);
     kk_simulator *s = p->s;
     options.brief = p->may_be_posed_anew;
-    options.tried = p->I->is_revised;
+    options.tried = p->I->is_swept;
     const kk_status status =
         kki_island_solve(s, p->I, p->problem, &options, lambda, kki_piece_rows(p, s->solution.u), &proof, &stats);
     if (status != KK_OK) {
@@ -128,7 +129,7 @@ kk_status kki_piece_solve_rows(kki_piece *p, double *lambda) {
         return KK_NOT_CONVERGED;
     }
     p->I->report->residual = proof.residual > p->I->report->residual ? proof.residual : p->I->report->residual;
-    p->I->report->cut_short |= !stats.solved;
+    p->I->report->hit_iteration_limit |= !stats.solved;
     return stats.solved || !kki_is_exact(s) ? KK_OK : KK_NOT_CONVERGED;
 }
 
@@ -138,7 +139,7 @@ static int all_stay_open(const kki_piece *p) {
     int open = 1;
     for (int i = 0; i < p->I->nconstraint && open; i++) {
         const kki_constraint *c = kki_piece_constraint(p, i);
-        const int is_one_sided = c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON ||
+        const int is_one_sided = c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON_LIMIT ||
                                  (c->kind == KKI_ON_CONTACT && p->s->solution.block[c->block].adhesion == 0);
         open = is_one_sided && g[kki_piece_row(p, c)] >= 0;
     }
@@ -160,7 +161,7 @@ static kk_status solve(kki_piece *p) {
                (size_t)p->I->stride * sizeof *lambda);
     }
     const kk_status status = is_free || is_kept(p) ? KK_OK : kki_piece_solve_rows(p, lambda);
-    p->I->is_revised = 0;
+    p->I->is_swept = 0;
     if (status != KK_OK) {
         return status;
     }
@@ -180,12 +181,12 @@ static kk_status solve(kki_piece *p) {
 
 /// What turns about its contacts may contradict the rest, as in the whole step (resolve.c): then it is held at the piece's end.
 static kk_status pose_and_solve(kki_piece *p, const double *u_first, const int8_t *waiting) {
-    p->may_be_posed_anew = kki_is_exact(p->s) && p->I->has_robot && kki_island_turns(p->m, p->s, p->I);
+    p->may_be_posed_anew = kki_is_exact(p->s) && p->I->has_robot && kki_island_is_reflected(p->m, p->s, p->I);
     pose(p, u_first, waiting);
     kk_status status = solve(p);
     if (status == KK_NOT_CONVERGED && p->may_be_posed_anew) {
         p->may_be_posed_anew = 0;
-        kki_island_turns_not(p->m, p->s, p->I);
+        kki_island_drop_reflection(p->m, p->s, p->I);
         pose(p, u_first, waiting);
         status = solve(p);
     }
@@ -198,7 +199,7 @@ static kk_status pose_and_solve(kki_piece *p, const double *u_first, const int8_
 /// Contacts that wait for their impact: they can bounce, and are open or approach.
 static int list_waiting(const kki_piece *p, const double *u_first, int8_t *waiting) {
     int any = 0;
-    for (int i = 0; i < p->I->nconstraint && p->I->bounces; i++) {
+    for (int i = 0; i < p->I->nconstraint && p->I->has_restitution; i++) {
         const kki_constraint *c = kki_piece_constraint(p, i);
         waiting[i] = 0;
         if (bounces(p, c)) {
@@ -275,11 +276,11 @@ static void begin_pieces(kki_piece *p, const double *u_first) {
 /// step with one is taken whole, too, unless something bounces; and so is that of a pile, whose slides are not stopped inside it, and one that has no other answer than
 /// that contacts give way.
 static int is_taken_whole(const kk_simulator *s, const kki_island *I) {
-    return s->retry.may_yield || (!I->bounces && (I->has_motor || I->is_wide || !I->rubs));
+    return s->retry.may_yield || (!I->has_restitution && (I->has_motor || I->is_sparse || !I->has_friction));
 }
 
-int kki_island_waits(const kk_model *m, kk_simulator *s, kki_island *I) {
-    if (!I->bounces || s->retry.may_yield) {
+int kki_island_awaits_impacts(const kk_model *m, kk_simulator *s, kki_island *I) {
+    if (!I->has_restitution || s->retry.may_yield) {
         return 0;
     }
     kki_piece p = {.m = m, .s = s, .I = I};
@@ -303,7 +304,7 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, kki_island *I, k
     kki_piece p = {.m = m, .s = s, .I = I, .problem = problem, .y = y, .y_free = y_free, .w = 1};
     double *u_first = p.u_s = kki_piece_rows(&p, s->solution.u0);
     p.u_e = kki_piece_rows(&p, s->solution.u_end); // the first piece is the whole step
-    if (!I->bounces && !kki_stops_any(&p)) {
+    if (!I->has_restitution && !kki_stops_any(&p)) {
         return KK_OK; // as in most steps: y_drift is y_end
     }
     p.y_s = I->scratch->change;
@@ -315,7 +316,8 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, kki_island *I, k
     p.all_bounce = all_bounce(&p);
     begin_pieces(&p, u_first);
     kk_status status = KK_OK;
-    const int most = I->has_robot && !I->bounces ? PIECES_OF_ROBOTS : LEAST_PIECES + PIECES_A_CONTACT * I->nconstraint;
+    const int most =
+        I->has_robot && !I->has_restitution ? PIECES_OF_ROBOTS : LEAST_PIECES + PIECES_A_CONTACT * I->nconstraint;
     int goes_on = 1, pieces = 0;
     for (; goes_on && status == KK_OK; pieces++) {
         status = advance(&p, u_first, pieces == most, pieces == 0, &goes_on);

@@ -78,7 +78,7 @@ static double approach(const kki_moving *a, const kki_moving *b, const kki_impac
     return -kk_vec3_dot(hit->at.normal, kk_vec3_sub(v, u));
 }
 
-/// For how long a shape's path may be taken as straight: its origin goes round the centre of a lone body, or its joint, and leaves the
+/// For how long a shape's path may be taken as straight: its origin goes round the center of a lone body, or its joint, and leaves the
 /// tangent by ω² r t²/2.
 static double straight_for(const kk_model *m, const kk_simulator *s, int shape, double slack) {
     const int node = m->shape[shape].node;
@@ -87,8 +87,8 @@ static double straight_for(const kk_model *m, const kk_simulator *s, int shape, 
     const kki_pose *pose = kki_pose_of(s->data, node);
     const double im = n->is_leaf && n->mass > 0 && n->type == KKI_NODE_FREE ? 1 / n->mass : 0;
     const kk_vec3 h = kk_mat3_mul_vec(kki_mat3(pose->R), kki_vec3(n->h));
-    const kk_vec3 centre = kk_vec3_add(kki_vec3(pose->p), kk_vec3_scale(h, im));
-    const double arm = kk_vec3_norm(kk_vec3_sub(s->shapes.X_WS[shape].p, centre));
+    const kk_vec3 center = kk_vec3_add(kki_vec3(pose->p), kk_vec3_scale(h, im));
+    const double arm = kk_vec3_norm(kk_vec3_sub(s->shapes.X_WS[shape].p, center));
     const double pull = kk_vec3_dot(w, w) * arm;
     return node && pull * s->h * s->h > 2 * slack ? kk_sqrt(2 * slack / pull) : s->h;
 }
@@ -111,7 +111,7 @@ static kk_vec3 velocity_of_node_at(const kk_simulator *s, int node, kk_vec3 poin
 
 /// A shape's motion as seen from another shape's body.
 typedef struct relative_motion {
-    kk_vec3 v, w;  ///< of the centre of its ball
+    kk_vec3 v, w;  ///< of the center of its ball
     double radius; ///< of the ball
 } relative_motion;
 
@@ -168,10 +168,10 @@ static int may_pass_through(const kk_model *m, const kk_simulator *s, int a, int
     return moves_further(m, s, a, b, thick) && !is_on_its_side(m, s, a, b, thick);
 }
 
-/// How far a shape may get from where it is in the middle, as motion_of has it: it turns about its origin, not about its ball's centre.
+/// How far a shape may get from where it is in the middle, as motion_of has it: it turns about its origin, not about its ball's center.
 static double way_of(const kk_simulator *s, int shape) {
     const kk_vec3 w = kki_vec3(kki_rates_of(s->data, s->near.owner[shape].node)->w);
-    const double off = kk_vec3_norm(s->near.outline[shape].centre);
+    const double off = kk_vec3_norm(s->near.outline[shape].center);
     return s->shapes.reach[shape] + (off > 0 && s->near.owner[shape].node ? s->h * kk_vec3_norm(w) * off : 0);
 }
 
@@ -184,7 +184,7 @@ int kki_passes_by(const kk_model *m, const kk_simulator *s, int a, int b, double
 }
 
 /// How far a link, all of it within a radius, may reach in half a step and still leave the path of a shape as straight as it must be: it turns by |ω| h ≤ 2 reach / radius. 0 where
-/// the shape's origin is not the centre of its ball.
+/// the shape's origin is not the center of its ball.
 static double straight_up_to(const kk_model *m, int shape, double radius, double target) {
     const kki_model_shape *x = &m->shape[shape];
     const kki_node *n = &m->node[x->node];
@@ -204,7 +204,7 @@ double kki_passing_gap(const kk_model *m, int a, int b, const double radius[2], 
     return 1.02 * target;
 }
 
-/// Whether two balls that move on straight lines, their bodies turning about their centres, stay more than `target` apart all the step.
+/// Whether two balls that move on straight lines, their bodies turning about their centers, stay more than `target` apart all the step.
 static int balls_pass(const kk_model *m, const kk_simulator *s, const int shape[2], double target) {
     kk_vec3 d = {0, 0, 0}, v = {0, 0, 0};
     double radii = 0;

@@ -163,7 +163,7 @@ static int answer(const kk_simulator *s, const kki_island *I, const double *lamb
 /// Whether the island has few rows, each of a law of its own.
 static int is_small(const kki_island *I) {
     const int most = I->has_matrix || I->factored ? FEW : VERY_FEW;
-    return I->nrow <= most && I->nrow == I->nblock && !I->is_wide && !I->is_narrow;
+    return I->nrow <= most && I->nrow == I->nblock && !I->is_sparse && !I->has_wrench_basis;
 }
 
 /// Which rows rest. False where there are others than of this file's laws. @param lambda  what they bear, those at a bound exactly

@@ -33,14 +33,14 @@ static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constra
     const double surface[2] = {is_plain ? 0 : k->surface[0], is_plain ? 0 : k->surface[1]};
     const double across = u[2] - surface[1] * law->ratio;
     k->impulse = force_of(law, k, lambda);
-    if (!s->islands.list[c->island].stands) { // else the force of the last step, to the bit
+    if (!s->islands.list[c->island].is_unchanged) { // else the force of the last step, to the bit
         const int all = memcmp(kept, lambda, 3 * sizeof *kept) == 0;
         k->kept = kk_vec3_scale(all ? k->impulse : force_of(law, k, kept), rate);
     }
     if (!is_plain) {
         k->moment = moment_of(law, k, lambda);
         k->kept_moment =
-            s->islands.list[c->island].stands ? k->kept_moment : kk_vec3_scale(moment_of(law, k, kept), rate);
+            s->islands.list[c->island].is_unchanged ? k->kept_moment : kk_vec3_scale(moment_of(law, k, kept), rate);
     }
     k->friction = s->solution.block[c->block].friction;
     // without what is asked of a gap, and what a spring gives way by; with what turning about the contact takes back in the second half of the step (reflect.c)
@@ -126,10 +126,10 @@ static void finish_tendon(const kk_model *m, kk_simulator *s, const kki_constrai
         return;
     }
     kki_tendon_book(m, s, c->item, f,
-                    c->kind == KKI_ON_RUBBING ? KK_FORCE_FRICTION
-                    : c->kind == KKI_ON_HELD  ? KK_FORCE_CONSTRAINT
-                                              : KK_FORCE_LIMIT);
-    if (c->kind == KKI_ON_HELD && m->tendon[c->item].leader >= 0) {
+                    c->kind == KKI_ON_TENDON_FRICTION   ? KK_FORCE_FRICTION
+                    : c->kind == KKI_ON_TENDON_EQUALITY ? KK_FORCE_CONSTRAINT
+                                                        : KK_FORCE_LIMIT);
+    if (c->kind == KKI_ON_TENDON_EQUALITY && m->tendon[c->item].leader >= 0) {
         kki_tendon_book(m, s, m->tendon[c->item].leader, -c->weight * f, KK_FORCE_CONSTRAINT);
     }
 }
@@ -147,11 +147,12 @@ static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_cons
     s->forces.has_bounded = 1;
     if (c->kind == KKI_ON_LIMIT) {
         s->forces.by_source[KK_FORCE_LIMIT][c->item] += c->side ? -f : f;
-    } else if (c->kind == KKI_ON_FRICTION) {
+    } else if (c->kind == KKI_ON_JOINT_FRICTION) {
         s->forces.by_source[KK_FORCE_FRICTION][c->item] += f;
-    } else if (c->kind == KKI_ON_TENDON || c->kind == KKI_ON_RUBBING || c->kind == KKI_ON_HELD) {
-        finish_tendon(m, s, c, c->kind == KKI_ON_TENDON && c->side ? -f : f);
-    } else if (c->kind == KKI_ON_HAUL) {
+    } else if (c->kind == KKI_ON_TENDON_LIMIT || c->kind == KKI_ON_TENDON_FRICTION ||
+               c->kind == KKI_ON_TENDON_EQUALITY) {
+        finish_tendon(m, s, c, c->kind == KKI_ON_TENDON_LIMIT && c->side ? -f : f);
+    } else if (c->kind == KKI_ON_TENDON_DRIVE) {
         kki_tendon_finish(m, s, c->item, s->solution.lambda[c->row]);
     } else if (c->kind == KKI_ON_MOTOR) {
         const double torque = f / c->weight;
@@ -195,8 +196,8 @@ static void report_kinetic(const kk_model *m, const kk_simulator *s, kk_report *
     }
     kki_kinetic sum = {0, 0};
     for (int i = 1; i < m->nnode; i++) {
-        sum.before += s->crowd.kinetic[i].before;
-        sum.after += s->crowd.kinetic[i].after;
+        sum.before += s->only_free.kinetic[i].before;
+        sum.after += s->only_free.kinetic[i].after;
     }
     report->kinetic_before = sum.before;
     report->kinetic_after = sum.after;
@@ -257,7 +258,7 @@ void kki_finish(const kk_model *model, kk_simulator *s) {
     for (int i = 0; i < s->constraints.count; i++) {
         finish_constraint(model, s, &s->constraints.list[i], rate);
     }
-    kki_glide_finish(model, s);
+    kki_saturated_finish(model, s);
     s->readout.owes_energy = !s->rk4.is_used;
     s->readout.owes_outside = 1;
     if (s->traits.has_only_free_bodies || s->paper) { // which go on with what these are made of

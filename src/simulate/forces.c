@@ -384,7 +384,7 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
     s->forces.may_drive = !s->forces.only_touches || input->tau;
     s->forces.is_pushed = 0;
     s->forces.no_pushes = s->traits.has_only_free_bodies && s->forces.only_touches &&
-                          !input->wrench; // then crowd.c and loose_end.c write them
+                          !input->wrench; // then free_bodies/stepper.c and free_bodies/end.c write them
     if (!s->forces.no_pushes) {
         memset(s->readout.outside, 0, (size_t)model->nnode * sizeof *s->readout.outside);
     }
@@ -396,7 +396,7 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
     }
     kki_tendon_begin(model, s);
     kk_status status = drive_actuators(model, s, input->control, error);
-    kki_tendon_haul(model, s);
+    kki_tendon_drive(model, s);
     for (int k = 0; k < model->nv && s->traits.has_dry_friction; k++) {
         s->forces.tau[k] += s->forces.saturated[k];
     }

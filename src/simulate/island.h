@@ -10,12 +10,12 @@
 void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm);
 
 /// Whether a face within the dead band may close the rest of it in this step.
-int kki_island_comes_down(const kk_simulator *s, const kki_island *I);
+int kki_island_may_close_gaps(const kk_simulator *s, const kki_island *I);
 /// Faces within the dead band close nothing in this step; g follows.
-void kki_island_stays_up(const kk_model *m, kk_simulator *s, const kki_island *I);
+void kki_island_keep_gaps(const kk_model *m, kk_simulator *s, const kki_island *I);
 /// Whether some contact or loop is held in the mean of the step, because what it holds turns; and holds all of them at its end alone, g follows.
-int kki_island_turns(const kk_model *m, const kk_simulator *s, const kki_island *I);
-void kki_island_turns_not(const kk_model *m, kk_simulator *s, const kki_island *I);
+int kki_island_is_reflected(const kk_model *m, const kk_simulator *s, const kki_island *I);
+void kki_island_drop_reflection(const kk_model *m, kk_simulator *s, const kki_island *I);
 /// laws.c: rows of loops along which nothing can move take no part; after the rows have been built.
 void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I);
 /// laws.c: nor do those that say again what others say, but for what an open gap turns them by.
@@ -38,20 +38,20 @@ void kki_rows_own(const kk_simulator *s, const kki_island *I, int row, int rows,
 /// y += Y λ and Yᵀ y of the three rows of one contact alone. @param i  constraint    @param row  its first, both numbered in the island
 void kki_rows_add_contact(const kki_island *I, int i, int row, const double l[3], double *y);
 void kki_rows_velocity_contact(const kki_island *I, int i, int row, const double *y, double u[3]);
-/// wide.c: the same for wide islands.
-void kki_wide_build(const kk_model *m, kk_simulator *s, const kki_island *I);
-void kki_wide_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r);
-void kki_wide_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y);
-void kki_wide_add_contact(const kki_island *I, int i, const double l[3], double *y);
-void kki_wide_velocity_contact(const kki_island *I, int i, const double *y, double u[3]);
-void kki_wide_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own);
+/// rows_sparse.c: the same for wide islands.
+void kki_sparse_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I);
+void kki_sparse_rows_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r);
+void kki_sparse_rows_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y);
+void kki_sparse_rows_add_contact(const kki_island *I, int i, const double l[3], double *y);
+void kki_sparse_rows_velocity_contact(const kki_island *I, int i, const double *y, double u[3]);
+void kki_sparse_rows_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own);
 /// Whether a wide island may be handed to the dense ladder: it is small enough for its last rungs.
-static inline int kki_wide_may_hand(const kk_simulator *s, const kki_island *I) {
-    return I->nrow <= KKI_WIDE_HANDED && I->nv <= s->islands.most_dense_width;
+static inline int kki_sparse_rows_fit_dense(const kk_simulator *s, const kki_island *I) {
+    return I->nrow <= KKI_SPARSE_MOST_DENSE && I->nv <= s->islands.most_dense_width;
 }
 /// Y of a wide island as the dense solver wants it, into I->scratch->Y. False where it may not be handed over.
-int kki_wide_fill_dense(kk_simulator *s, const kki_island *I);
-kki_sparse_problem kki_wide_problem(const kk_simulator *s, const kki_island *I);
+int kki_sparse_rows_fill_dense(kk_simulator *s, const kki_island *I);
+kki_sparse_problem kki_sparse_rows_problem(const kk_simulator *s, const kki_island *I);
 /// Between all degrees of freedom and the island's coordinates. `to` holds what it was before, of which a narrow island changes its part.
 void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
                        double *local);
@@ -63,14 +63,14 @@ void kki_island_copy(const kk_model *m, const kk_simulator *s, const kki_island 
 void kki_rows_climb(const kk_model *m, kk_simulator *s, const kki_island *I, const int32_t node[2], double w[2][6][4],
                     int column, int stride);
 
-/// narrow.c: whether the island is one; its rows; z = Qᵀ y and y += Q z, y [full] in the island's numbers, padded with zeros.
-void kki_narrow_choose(kk_simulator *s, kki_island *I);
-void kki_narrow_build(const kk_model *m, kk_simulator *s, const kki_island *I);
-void kki_narrow_project(const kki_island *I, const double *y, double *z);
-void kki_narrow_spread(const kki_island *I, const double *z, double *y);
+/// rows_wrench.c: whether the island is one; its rows; z = Qᵀ y and y += Q z, y [full] in the island's numbers, padded with zeros.
+void kki_wrench_basis_choose(kk_simulator *s, kki_island *I);
+void kki_wrench_basis_build(const kk_model *m, kk_simulator *s, const kki_island *I);
+void kki_wrench_basis_project(const kki_island *I, const double *y, double *z);
+void kki_wrench_basis_spread(const kki_island *I, const double *z, double *y);
 
 /// events.c: whether all of the island's constraints are contacts that wait for their impacts: its contact problem is of no use then.
-int kki_island_waits(const kk_model *m, kk_simulator *s, kki_island *I);
+int kki_island_awaits_impacts(const kk_model *m, kk_simulator *s, kki_island *I);
 /// events.c: sliding that stops, and impacts, inside the step. Changes λ, y_end and y_drift where there are some.
 kk_status kki_island_events(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, const double *y,
                             const double *y_free, double *y_end, double *y_drift);
@@ -114,15 +114,15 @@ int kki_island_rests(const kk_model *m, kk_simulator *s, const kki_island *I, in
 void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
                      const kki_solver_stats *stats);
 void kki_note_work(const kki_island *I, const kki_solver_stats *stats);
-kk_status kki_island_complain(const kk_model *m, const kk_simulator *s, const kki_island *I, int block,
-                              kk_status status, double residual, kk_error *error);
+kk_status kki_island_error(const kk_model *m, const kk_simulator *s, const kki_island *I, int block, kk_status status,
+                           double residual, kk_error *error);
 /// Whether a step has to be proved: nothing bounds its work.
 static inline int kki_is_exact(const kk_simulator *s) {
     return s->options.budget == 0 && s->options.max_newton == 0 && !s->retry.degrades;
 }
-/// posing.c: λ and u of the island, by the ladder. @param problem  as it is posed; knows of contacts that give way from then on
+/// relaxation.c: λ and u of the island, by the ladder. @param problem  as it is posed; knows of contacts that give way from then on
 kk_status kki_island_settle(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, kk_error *error);
-/// repair.c: what moves positions out of each other, onto y_drift; and whether a contact overlaps by so much that it will.
+/// position.c: what moves positions out of each other, onto y_drift; and whether a contact overlaps by so much that it will.
 kk_status kki_island_repair(kk_simulator *s, kki_island *I, const kki_problem *problem, const double *y_end,
                             double *y_drift);
 int kki_island_overlaps(const kk_simulator *s, const kki_island *I);

@@ -49,28 +49,28 @@ static void number_islands(const kk_model *m, kk_simulator *s) {
 /// From how many rows on an island of several trees is one of many: fewer where few digits are asked for, or where next to nothing moves,
 /// so that no sliding that would have to stop inside the step is lost.
 static int many_rows(const kk_simulator *s, const kki_island *I) {
-    return s->options.tolerance >= KKI_WIDE_LOOSE ? KKI_WIDE_FEW_ROWS
-           : I->speed <= KKI_WIDE_STILL           ? KKI_WIDE_STILL_ROWS
-                                                  : KKI_WIDE_ROWS;
+    return s->options.tolerance >= KKI_SPARSE_COARSE_TOLERANCE ? KKI_SPARSE_FEW_ROWS
+           : I->speed <= KKI_SPARSE_STILL                      ? KKI_SPARSE_STILL_ROWS
+                                                               : KKI_SPARSE_ROWS;
 }
 
 /// Whether the sparse solver takes it: many bodies, or sweeps alone, which are cheapest where rows are short.
-static int is_wide(const kk_simulator *s, const kki_island *I) {
-    const int many = I->ntree >= KKI_WIDE_TREES && I->nrow > many_rows(s, I);
-    const int sweeps = s->options.budget > 0 && I->ntree > 1 && I->nrow > KKI_WIDE_SWEPT;
-    return s->islands.padded_width > 0 && !s->paper && (many || sweeps || I->nrow > KKI_WIDE_ALWAYS);
+static int is_sparse(const kk_simulator *s, const kki_island *I) {
+    const int many = I->ntree >= KKI_SPARSE_TREES && I->nrow > many_rows(s, I);
+    const int sweeps = s->options.budget > 0 && I->ntree > 1 && I->nrow > KKI_SPARSE_SWEPT;
+    return s->islands.padded_width > 0 && !s->paper && (many || sweeps || I->nrow > KKI_SPARSE_ALWAYS);
 }
 
 /// A pile, or a robot with more rows than degrees of freedom.
 static int is_jammed(const kki_island *I) {
-    return I->is_wide || (I->has_robot && I->nrow > I->nv);
+    return I->is_sparse || (I->has_robot && I->nrow > I->nv);
 }
 
 /// What its rows make of an island.
 static void judge_rows(const kk_simulator *s, kki_island *I) {
     I->stride = (I->nrow + 3) & ~3;
-    I->is_wide = is_wide(s, I);
-    I->hovers = is_jammed(I) && s->options.budget == 0 && I->speed > KKI_MOVES;
+    I->is_sparse = is_sparse(s, I);
+    I->keeps_gaps = is_jammed(I) && s->options.budget == 0 && I->speed > KKI_MOVES;
 }
 
 /// A robot alone in the world: one island, in the order of its constraints.
@@ -92,7 +92,7 @@ static void take_all(const kk_model *m, kk_simulator *s) {
     I->nrow = rows;
     I->nblock = blocks;
     judge_rows(s, I);
-    I->nv = I->is_wide ? kki_round8(m->nv) : m->nv;
+    I->nv = I->is_sparse ? kki_round8(m->nv) : m->nv;
     s->islands.tree_island[0] = s->islands.tree_order[0] = s->islands.tree_local[0] = 0;
     s->islands.count = 1;
 }
@@ -146,7 +146,7 @@ static void fill_islands(const kk_model *m, kk_simulator *s) {
             s->islands.tree_order[I->first_tree + I->ntree++] = t;
             const int count = m->tree_first_dof[t + 1] - m->tree_first_dof[t];
             s->islands.tree_local[t] = I->nv;
-            I->nv += I->is_wide ? kki_round8(count) : count;
+            I->nv += I->is_sparse ? kki_round8(count) : count;
         }
     }
     for (int i = 0; i < s->constraints.count; i++) {
@@ -164,19 +164,19 @@ static void fill_islands(const kk_model *m, kk_simulator *s) {
 static void ask_for_island(kk_simulator *s, const kki_island *I) {
     const kki_room *have = &s->room;
     kki_room *lacking = &s->lacking.room;
-    if (!I->is_wide || kki_wide_may_hand(s, I)) {
+    if (!I->is_sparse || kki_sparse_rows_fit_dense(s, I)) {
         kki_room_ask(I->nrow, have->dense_rows, &lacking->dense_rows);
     }
-    if (I->is_wide) {
-        kki_room_ask(I->ntree, have->wide_bodies, &lacking->wide_bodies);
-        kki_room_ask(I->nconstraint, have->wide_ties, &lacking->wide_ties);
-        kki_room_ask(I->stride, have->wide_rows, &lacking->wide_rows);
-        kki_room_ask(I->nblock, have->wide_blocks, &lacking->wide_blocks);
-        kki_room_ask(I->nv, have->wide_coordinates, &lacking->wide_coordinates);
+    if (I->is_sparse) {
+        kki_room_ask(I->ntree, have->sparse_bodies, &lacking->sparse_bodies);
+        kki_room_ask(I->nconstraint, have->sparse_ties, &lacking->sparse_ties);
+        kki_room_ask(I->stride, have->sparse_rows, &lacking->sparse_rows);
+        kki_room_ask(I->nblock, have->sparse_blocks, &lacking->sparse_blocks);
+        kki_room_ask(I->nv, have->sparse_coordinates, &lacking->sparse_coordinates);
     }
 }
 
-kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error) {
+kk_status kki_find_islands(const kk_model *model, kk_simulator *s, kk_error *error) {
     s->islands.count = 0;
     if (s->constraints.count == 0) {
         return KK_OK;
@@ -190,8 +190,8 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error) {
         fill_islands(model, s);
     }
     for (int i = 0; i < s->islands.count; i++) {
-        if (!s->islands.list[i].is_wide && !s->paper) { // papers know bodies, and no coordinates made of wrenches
-            kki_narrow_choose(s, &s->islands.list[i]);
+        if (!s->islands.list[i].is_sparse && !s->paper) { // papers know bodies, and no coordinates made of wrenches
+            kki_wrench_basis_choose(s, &s->islands.list[i]);
         }
         s->islands.list[i].scratch = s->workers.scratch; // until others take some
         s->islands.list[i].report = &s->report;

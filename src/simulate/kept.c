@@ -75,7 +75,7 @@ static int revise(trial *t) {
     kki_island *I = t->I;
     double *l = s->solution.lambda + I->first_row, *v = s->solution.u + I->first_row;
     int8_t is_open[KKI_MODES_ROWS];
-    I->is_revised = 1;
+    I->is_swept = 1;
     I->factored = I->factor == I->scratch->A ? 0 : I->factored;
     kki_modes_ask(t->p, t->lambda, is_open);
     t->x.shift = SOFT_SHIFT;
@@ -115,8 +115,8 @@ static int go_on(trial *t, double off, int may) {
 
 kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
     double *l = s->solution.lambda + I->first_row, *v = s->solution.u + I->first_row;
-    if (I->nrow < LEAST_ROWS || I->nrow > KKI_MODES_ROWS || I->is_soft || I->repeats ||
-        (I->closes && I->nrow == I->nblock) || s->options.budget > 0) {
+    if (I->nrow < LEAST_ROWS || I->nrow > KKI_MODES_ROWS || I->is_soft || I->has_dependent_rows ||
+        (I->has_loops && I->nrow == I->nblock) || s->options.budget > 0) {
         return KKI_KEPT_UNASKED;
     }
     const kki_solver_options options = kki_island_solver_options(s, I);

@@ -31,12 +31,12 @@ static int is_above(const double *tangential, const kki_contact_law *law, double
            tangential[0] * tangential[0] + tangential[1] * tangential[1] > slides * slides;
 }
 
-/// How fast what is open may close in the step. Where a pile or a limp robot moves it does not have to: what closes the last micrometres here contradicts, by nanometres
+/// How fast what is open may close in the step. Where a pile or a limp robot moves it does not have to: what closes the last micrometers here contradicts, by nanometers
 /// a second, what touches there, and of dozens of points some always do. A robot's links land all the same.
 static double closing_of(const kk_model *m, const kk_simulator *s, const kki_constraint *c) {
     const kki_contact *k = &s->contacts.list[c->item];
     const kki_island *I = &s->islands.list[c->island];
-    if (k->open == 0 || (I->hovers && (I->is_wide || kki_seen_gap(s, k) <= KKI_DEAD_BAND))) {
+    if (k->open == 0 || (I->keeps_gaps && (I->is_sparse || kki_seen_gap(s, k) <= KKI_DEAD_BAND))) {
         return 0;
     }
     const int lands = kki_may_land(m, k->node[0]) && kki_may_land(m, k->node[1]);
@@ -123,14 +123,14 @@ static void begin_motor(const kk_model *m, kk_simulator *s, const kki_constraint
 ///     u + λ/M − u₀ − (h f − m turn)/M = 0.
 static void begin_haul(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
     const kki_tendon_load *t = &s->forces.tendon[c->item];
-    const double mass = kki_haul_mass(m, s, c->item);
+    const double mass = kki_tendon_drive_mass(m, s, c->item);
     if (mass <= 0) { // slack: nothing acts by this row
         s->solution.block[c->block] = (kki_block){.law = KKI_LAW_BOX};
         return;
     }
     s->solution.block[c->block] = (kki_block){.law = KKI_LAW_EQUALITY};
     s->solution.compliance[c->row] = 1 / mass;
-    s->solution.bias[c->row] = -t->rate - kki_haul_impulse(m, s, c->item) / mass;
+    s->solution.bias[c->row] = -t->rate - kki_tendon_drive_impulse(m, s, c->item) / mass;
 }
 
 static int gives_way(const kki_model_loop *l) {
@@ -160,17 +160,17 @@ static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint 
                              const double *warm) {
     if (c->kind == KKI_ON_CONTACT) {
         begin_contact(m, s, c);
-    } else if (c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_FRICTION) {
+    } else if (c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_JOINT_FRICTION) {
         begin_joint(m, s, c, w, warm);
-    } else if (c->kind == KKI_ON_TENDON) {
+    } else if (c->kind == KKI_ON_TENDON_LIMIT) {
         s->solution.block[c->block] = (kki_block){.law = KKI_LAW_LIMIT};
         s->solution.bias[c->row] = c->gap[0] > 0 ? c->gap[0] / (0.5 * s->h) : 0;
         s->solution.lambda[c->row] = s->h * warm[w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + c->side];
-    } else if (c->kind == KKI_ON_RUBBING) {
+    } else if (c->kind == KKI_ON_TENDON_FRICTION) {
         begin_rubbing(m, s, c, warm[w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + c->side]);
-    } else if (c->kind == KKI_ON_HELD) {
+    } else if (c->kind == KKI_ON_TENDON_EQUALITY) {
         begin_equalities(m, s, c, warm + w->first_held + c->item);
-    } else if (c->kind == KKI_ON_HAUL) {
+    } else if (c->kind == KKI_ON_TENDON_DRIVE) {
         begin_haul(m, s, c);
     } else if (c->kind == KKI_ON_MOTOR) {
         begin_motor(m, s, c);
@@ -189,18 +189,18 @@ static void take_note(const kk_model *m, const kk_simulator *s, const kki_constr
         if (own != *law) {
             const kki_contact_law *l = &m->law[own];
             I->is_soft |= s->solution.compliance[c->row] != 0;
-            I->bounces |= l->restitution > 0;
-            I->rubs |= l->friction > 0;
-            I->grips |= l->static_friction > l->friction;
+            I->has_restitution |= l->restitution > 0;
+            I->has_friction |= l->friction > 0;
+            I->has_static_friction |= l->static_friction > l->friction;
             *law = own;
         }
         return;
     }
-    I->is_soft |=
-        c->kind == KKI_ON_MOTOR || c->kind == KKI_ON_HAUL || (c->kind == KKI_ON_LOOP && gives_way(&m->loop[c->item]));
-    I->rubs |= c->kind == KKI_ON_FRICTION || c->kind == KKI_ON_RUBBING;
-    I->has_motor |= c->kind == KKI_ON_MOTOR || c->kind == KKI_ON_HAUL;
-    I->closes |= c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_HELD;
+    I->is_soft |= c->kind == KKI_ON_MOTOR || c->kind == KKI_ON_TENDON_DRIVE ||
+                  (c->kind == KKI_ON_LOOP && gives_way(&m->loop[c->item]));
+    I->has_friction |= c->kind == KKI_ON_JOINT_FRICTION || c->kind == KKI_ON_TENDON_FRICTION;
+    I->has_motor |= c->kind == KKI_ON_MOTOR || c->kind == KKI_ON_TENDON_DRIVE;
+    I->has_loops |= c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_TENDON_EQUALITY;
 }
 
 /// Rows begin with zeros, and padding stays so.
@@ -216,8 +216,8 @@ static void clear_rows(kk_simulator *s, const kki_island *I) {
 
 /// Blocks of all constraints with rows and contacts numbered in their island.
 void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm) {
-    I->is_soft = I->bounces = I->rubs = I->has_motor = I->closes = I->grips = I->swings = I->repeats = I->has_matrix =
-        I->is_revised = I->factored = 0;
+    I->is_soft = I->has_restitution = I->has_friction = I->has_motor = I->has_loops = I->has_static_friction =
+        I->has_pivots = I->has_dependent_rows = I->has_matrix = I->is_swept = I->factored = 0;
     I->factor = I->scratch->A;
     clear_rows(s, I);
     int law = -1;
@@ -273,7 +273,7 @@ static void list_rows(const kk_simulator *s, const kki_island *I, dependence *x)
     x->least = LEAST_SHARE;
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
-        if (c->kind != KKI_ON_LOOP && c->kind != KKI_ON_COUPLING && c->kind != KKI_ON_HELD) {
+        if (c->kind != KKI_ON_LOOP && c->kind != KKI_ON_COUPLING && c->kind != KKI_ON_TENDON_EQUALITY) {
             continue;
         }
         const double arm = c->kind == KKI_ON_LOOP ? s->model->loop[c->item].arm : __builtin_inf();
@@ -385,15 +385,15 @@ static int comes_down(const kk_simulator *s, const kki_constraint *c) {
            s->solution.compliance[c->row] == 0;
 }
 
-int kki_island_comes_down(const kk_simulator *s, const kki_island *I) {
+int kki_island_may_close_gaps(const kk_simulator *s, const kki_island *I) {
     int any = 0;
-    for (int i = 0; i < I->nconstraint && !any && !I->hovers; i++) {
+    for (int i = 0; i < I->nconstraint && !any && !I->keeps_gaps; i++) {
         any = comes_down(s, &s->constraints.list[s->constraints.order[I->first_constraint + i]]);
     }
     return any;
 }
 
-void kki_island_stays_up(const kk_model *m, kk_simulator *s, const kki_island *I) {
+void kki_island_keep_gaps(const kk_model *m, kk_simulator *s, const kki_island *I) {
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         if (comes_down(s, c)) {
@@ -406,7 +406,7 @@ void kki_island_stays_up(const kk_model *m, kk_simulator *s, const kki_island *I
 }
 
 void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I) {
-    for (int i = 0; i < I->nconstraint && I->closes; i++) {
+    for (int i = 0; i < I->nconstraint && I->has_loops; i++) {
         const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         if (c->kind == KKI_ON_LOOP) {
             free_dead(s, I, c);
@@ -417,7 +417,7 @@ void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I) {
 void kki_island_free_dependent_rows(kk_simulator *s, kki_island *I) {
     dependence x;
     int8_t is_done[MOST_DEPENDENT] = {0};
-    if (I->is_wide || !I->closes) {
+    if (I->is_sparse || !I->has_loops) {
         return;
     }
     list_rows(s, I, &x);
@@ -437,7 +437,7 @@ void kki_island_free_dependent_rows(kk_simulator *s, kki_island *I) {
     for (int k = 0; k < x.count; k++) {
         if (!is_done[k]) {
             free_row(s, I, x.block[k]);
-            I->repeats = 1;
+            I->has_dependent_rows = 1;
         }
     }
 }

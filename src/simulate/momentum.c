@@ -94,7 +94,7 @@ static int base_change(const whole *w, kk_force dH, double delta[6]) {
     return 1;
 }
 
-static kk_vec3 centre_of(const whole *w) {
+static kk_vec3 center_of(const whole *w) {
     return kk_vec3_add(w->base, kk_vec3_scale(w->first, 1 / w->mass));
 }
 
@@ -104,11 +104,11 @@ static void add3(double *x, kk_vec3 a) {
     x[2] += a.z;
 }
 
-/// Moves the base so that the centre of mass has gone on with the mean of its velocities.
+/// Moves the base so that the center of mass has gone on with the mean of its velocities.
 static void correct_position(const kk_model *m, kk_simulator *s, int root, const kki_flight *start, kk_vec3 p_end,
                              whole *w) {
     const kk_vec3 mean = kk_vec3_scale(kk_vec3_add(start->momentum.linear, p_end), 0.5 * s->h / w->mass);
-    const kk_vec3 d = kk_vec3_sub(kk_vec3_add(start->centre, mean), centre_of(w));
+    const kk_vec3 d = kk_vec3_sub(kk_vec3_add(start->center, mean), center_of(w));
     add3(s->motion.q + m->node[root].q_index + 4, kk_mat3_tmul_vec(kki_mat3(m->node[root].R), d));
     w->base = kk_vec3_add(w->base, d);
     w->momentum.angular = kk_vec3_add(w->momentum.angular, kk_vec3_cross(d, w->momentum.linear));
@@ -126,11 +126,11 @@ static int correct_velocity(const kk_model *m, kk_simulator *s, int root, kk_for
     return 1;
 }
 
-/// What gravity adds to a tree's momentum in the step. It acts where the centre of mass is on its parabola, of which only the straight part has a moment.
+/// What gravity adds to a tree's momentum in the step. It acts where the center of mass is on its parabola, of which only the straight part has a moment.
 static kk_force gravity_adds(const kk_model *m, const kk_simulator *s, const kki_flight *start, double mass) {
     const kk_vec3 weight = kk_vec3_scale(kk_vec3_make(m->gravity[0], m->gravity[1], m->gravity[2]), mass);
-    const kk_vec3 centre = kk_vec3_add(start->centre, kk_vec3_scale(start->momentum.linear, 0.5 * s->h / mass));
-    return kk_force_make(kk_vec3_scale(kk_vec3_cross(centre, weight), s->h), kk_vec3_scale(weight, s->h));
+    const kk_vec3 center = kk_vec3_add(start->center, kk_vec3_scale(start->momentum.linear, 0.5 * s->h / mass));
+    return kk_force_make(kk_vec3_scale(kk_vec3_cross(center, weight), s->h), kk_vec3_scale(weight, s->h));
 }
 
 /// Momentum of a tree at the end of the step.
@@ -161,14 +161,14 @@ static int recall(const kk_model *m, const kk_state *state, int root, const doub
         return 0;
     }
     flight->momentum = kk_force_make(load3(record + KKI_WARM_ANGULAR), load3(record + KKI_WARM_LINEAR));
-    flight->centre = load3(record + KKI_WARM_CENTRE);
+    flight->center = load3(record + KKI_WARM_CENTRE);
     return 1;
 }
 
 static void remember(const kk_model *m, const kk_simulator *s, int root, double *record) {
     const kki_flight *f = &s->momentum.flight[root];
     const uint64_t hash = hash_of(m, root, s->motion.q, s->motion.v);
-    const kk_vec3 a = f->momentum.angular, p = f->momentum.linear, c = f->centre;
+    const kk_vec3 a = f->momentum.angular, p = f->momentum.linear, c = f->center;
     const double numbers[KKI_WARM_FLIGHT_SIZE] = {
         a.x, a.y, a.z, p.x, p.y, p.z, c.x, c.y, c.z, (double)(hash >> 32), (double)(hash & 0xffffffffu)};
     memcpy(record, numbers, sizeof numbers);
@@ -192,8 +192,8 @@ static kk_quat load_quat(const double *q) {
     return (kk_quat){q[0], q[1], q[2], q[3]};
 }
 
-/// Velocity of the centre of mass in the axes of the joint's placement.
-static kk_vec3 centre_velocity(const kki_node *n, const double *q, const double *v) {
+/// Velocity of the center of mass in the axes of the joint's placement.
+static kk_vec3 center_velocity(const kki_node *n, const double *q, const double *v) {
     const kk_vec3 c = kk_vec3_scale(kki_vec3(n->h), 1 / n->mass);
     return kk_mat3_mul_vec(kk_quat_to_mat3(load_quat(q)), kk_vec3_add(load3(v + 3), kk_vec3_cross(load3(v), c)));
 }
@@ -216,7 +216,7 @@ static void keep_lone(const kk_model *m, kk_simulator *s, const kk_state *state,
     const kk_vec3 f = kk_mat3_tmul_vec(kki_mat3(n->R), s->readout.outside[root].linear);
     const kk_vec3 g = kk_mat3_tmul_vec(kki_mat3(n->R), kki_vec3(m->gravity));
     const kk_vec3 gain = kk_vec3_scale(kk_vec3_add(kk_vec3_scale(f, 1 / n->mass), g), s->h);
-    const kk_vec3 u = kk_vec3_add(sharpen(centre_velocity(n, q0, v0), old), gain);
+    const kk_vec3 u = kk_vec3_add(sharpen(center_velocity(n, q0, v0), old), gain);
     const kk_vec3 c = kk_vec3_scale(kki_vec3(n->h), 1 / n->mass);
     const kk_vec3 w = kk_mat3_tmul_vec(kk_quat_to_mat3(load_quat(s->motion.q + n->q_index)), u);
     const kk_vec3 linear = kk_vec3_sub(w, kk_vec3_cross(load3(v), c));
@@ -307,8 +307,8 @@ static int flight_of(const kk_model *m, const kk_simulator *s, int root, int flo
     const int is_free = floats && !is_driven(s, dof);
     const int island = is_free && s->islands.count > 0 ? s->islands.tree_island[m->node_tree[root]] : -1;
     // rounding would stir what rests
-    const int piled = is_leaf && ((island >= 0 && s->islands.list[island].is_wide) ||
-                                  (is_free && kki_loose_has_tree(s, m->node_tree[root])));
+    const int piled = is_leaf && ((island >= 0 && s->islands.list[island].is_sparse) ||
+                                  (is_free && kki_free_bodies_have_tree(s, m->node_tree[root])));
     const int tie = is_free && !piled ? s->momentum.tie[m->node_tree[root]] : TIED,
               alone = is_leaf && (!tie || is_still(s, dof));
     return tie & TIED ? ON_GROUND : alone ? ALONE : IN_FLIGHT;
@@ -341,7 +341,7 @@ static void find_starts(const kk_model *m, kk_simulator *s, const kk_state *stat
             }
             is_placed = 1;
             const whole w = gather(m, s->readout.view, i);
-            s->momentum.flight[i] = (kki_flight){w.momentum, centre_of(&w)};
+            s->momentum.flight[i] = (kki_flight){w.momentum, center_of(&w)};
         }
         record += flyer ? KKI_WARM_FLIGHT_SIZE : 0;
     }
@@ -354,7 +354,7 @@ static void settle(const kk_model *m, kk_simulator *s, int root, kk_force want, 
         correct_position(m, s, root, &s->momentum.flight[root], want.linear, w);
     }
     s->momentum.in_flight[root] = (int8_t)correct_velocity(m, s, root, want, w);
-    s->momentum.flight[root] = (kki_flight){want, centre_of(w)};
+    s->momentum.flight[root] = (kki_flight){want, center_of(w)};
 }
 
 static int root_of(const kk_model *m, int tree) {

@@ -14,7 +14,7 @@ void kki_near_place(kk_simulator *s, const int32_t *shape, int count) {
 
 // ---- by the broad phase
 
-/// Of a shape that is placed: its box is about the centre of its ball.
+/// Of a shape that is placed: its box is about the center of its ball.
 static kki_aabb box_in_world(const kk_simulator *s, int shape, double grow) {
     const double *R = s->shapes.X_WS[shape].R.m, *h = s->near.outline[shape].half,
                  *ball = s->shapes.sphere + 4 * (size_t)shape;
@@ -41,7 +41,7 @@ static int balls_of_shapes_meet(const kk_simulator *s, int a, int b, double reac
     return (A->is_plane | B->is_plane | (dx * dx + dy * dy + dz * dz <= r * r)) != 0;
 }
 
-/// Of a ball's centre over a plane.
+/// Of a ball's center over a plane.
 static double height_over(const kk_simulator *s, int plane, const double *ball) {
     const kk_transform *X = &s->shapes.X_WS[plane];
     const kk_vec3 n = kk_mat3_column(X->R, 2), c = kk_vec3_make(ball[0], ball[1], ball[2]);

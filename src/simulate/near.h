@@ -12,7 +12,7 @@ typedef struct kki_group {
     int32_t shape;  ///< of the world's: the shape; −1 otherwise
     int32_t root;   ///< of the node's tree where it floats; 0: of one that does not, or of the world
     int32_t view;   ///< from which it is seen
-    kk_vec3 centre; ///< of a ball round them, in the node's frame
+    kk_vec3 center; ///< of a ball round them, in the node's frame
     double radius;
 } kki_group;
 
@@ -39,7 +39,7 @@ _Static_assert(sizeof(kki_group_pair) == 64, "a line");
 /// A shape that moves and a plane of the world: a ball that goes along a line and has the shape within it tells how high it is before it is placed. A line of
 /// memory.
 typedef struct kki_above {
-    _Alignas(64) kk_vec3 centre; ///< of the line, in the node's frame
+    _Alignas(64) kk_vec3 center; ///< of the line, in the node's frame
     kk_vec3 along;               ///< from there to one end
     double radius;
     int32_t shape;
@@ -78,7 +78,7 @@ _Static_assert(sizeof(kki_known) == 64, "a line");
 
 /// A shape that is round about an axis: all within its margin of a cylinder, of which balls and capsules have only the axis. A line of memory.
 typedef struct kki_rod {
-    _Alignas(64) double centre[3]; ///< in the node's frame
+    _Alignas(64) double center[3]; ///< in the node's frame
     double half;                   ///< of its length
     double axis[3];
     double radius;
@@ -87,8 +87,8 @@ typedef struct kki_rod {
 /// Four groups that move, a number of each side by side, when last looked at: two poses bound the way of all their points between them. Behind the last group
 /// there are copies of its four's first.
 typedef struct kki_seen {
-    _Alignas(64) double at[3][3][4]; ///< centres of their balls, and two of their axes
-    double centre[3][4];             ///< of their balls, in their nodes
+    _Alignas(64) double at[3][3][4]; ///< centers of their balls, and two of their axes
+    double center[3][4];             ///< of their balls, in their nodes
     int32_t node[4], view[4];
     int32_t goes_on; ///< as the four before they are all seen from one view
 } kki_seen;
@@ -103,7 +103,7 @@ typedef struct kki_view {
 
 /// What does not change about a shape: a ball and a box round it, and whether it is a plane, which has neither.
 typedef struct kki_outline {
-    kk_vec3 centre; ///< in the shape's frame
+    kk_vec3 center; ///< in the shape's frame
     double radius;
     double half[3];            ///< of the box, along the shape's axes
     int32_t is_plane, is_ball; ///< is_ball: the ball is the shape
@@ -136,6 +136,7 @@ typedef struct kki_near {
     int32_t stride;      ///< of arrays with a number for each group: there is room for three more
     bool has_workers;
     kki_group *group;     ///< [ngroup]
+    int32_t *group_of;    ///< [nnode + nshape] of a node's shapes, and of each of the world's; −1: none
     kki_group_pair *pair; ///< [4 nfour] those of each four one behind the other; `count` is 0 where there is none
     kki_group_four *four; ///< [nfour]
     kki_above *above;     ///< [model's npair]
@@ -183,6 +184,8 @@ enum { KKI_NEAR_PART = 512 };
 
 kk_status kki_near_create(kki_near *near, const kk_model *model, int most, bool has_workers,
                           const kk_allocator *allocator);
+/// Takes over sizes and places of the shapes of another model of the same structure, and forgets what it has measured.
+void kki_near_resize(kki_near *near, const kk_model *model);
 void kki_near_destroy(kki_near *near);
 /// The list and the broad phase, with room for so many pairs; what is there before is neither used nor released.
 kk_status kki_near_make_room(kki_near *near, int most);

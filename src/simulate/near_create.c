@@ -77,7 +77,7 @@ static double rod_margin(const kki_shape *s) {
 
 static void set_rod(const kki_shape *s, const kk_transform *X, kki_rod *rod) {
     for (int k = 0; k < 3; k++) {
-        rod->centre[k] = kk_vec3_get(X->p, k);
+        rod->center[k] = kk_vec3_get(X->p, k);
         rod->axis[k] = X->R.m[3 * k + 2];
     }
     rod->half = s->type == KK_SHAPE_SPHERE ? 0 : s->half[1];
@@ -88,7 +88,7 @@ static void outline_shapes(const kk_model *m, kki_near *n) {
     for (int i = 0; i < m->nshape; i++) {
         const kki_aabb *box = &m->shape[i].box;
         const kk_vec3 size = kk_vec3_sub(box->upper, box->lower);
-        n->outline[i] = (kki_outline){.centre = kk_vec3_scale(kk_vec3_add(box->lower, box->upper), 0.5),
+        n->outline[i] = (kki_outline){.center = kk_vec3_scale(kk_vec3_add(box->lower, box->upper), 0.5),
                                       .radius = 0.5 * kk_vec3_norm(size),
                                       .half = {0.5 * size.x, 0.5 * size.y, 0.5 * size.z},
                                       .is_plane = m->shape[i].shape.type == KK_SHAPE_PLANE,
@@ -102,24 +102,24 @@ static void outline_shapes(const kk_model *m, kki_near *n) {
 }
 
 /// A ball round two balls.
-static void enclose(kki_group *g, kk_vec3 centre, double radius, int is_first) {
+static void enclose(kki_group *g, kk_vec3 center, double radius, int is_first) {
     if (is_first) {
-        g->centre = centre;
+        g->center = center;
         g->radius = radius;
         return;
     }
-    const kk_vec3 d = kk_vec3_sub(centre, g->centre);
+    const kk_vec3 d = kk_vec3_sub(center, g->center);
     const double distance = kk_vec3_norm(d);
     if (distance + radius <= g->radius) {
         return;
     }
     if (distance + g->radius <= radius) {
-        g->centre = centre;
+        g->center = center;
         g->radius = radius;
         return;
     }
     const double size = 0.5 * (distance + g->radius + radius);
-    g->centre = kk_vec3_add(g->centre, kk_vec3_scale(d, (size - g->radius) / distance));
+    g->center = kk_vec3_add(g->center, kk_vec3_scale(d, (size - g->radius) / distance));
     g->radius = size * (1 + 1e-12);
 }
 
@@ -127,8 +127,8 @@ static void enclose_shapes(const kk_model *m, const int32_t *group_of, kki_near 
     for (int i = 0; i < m->ncollider; i++) {
         const int shape = m->collider[i];
         kki_group *g = &n->group[group_of[group_key(m, shape)]];
-        const kk_vec3 centre = kk_transform_point(m->shape[shape].X_NS, n->outline[shape].centre);
-        enclose(g, centre, n->outline[shape].radius, g->radius == 0);
+        const kk_vec3 center = kk_transform_point(m->shape[shape].X_NS, n->outline[shape].center);
+        enclose(g, center, n->outline[shape].radius, g->radius == 0);
     }
 }
 
@@ -142,7 +142,7 @@ static void seat_groups(kki_near *n) {
             x->view[l] = g->view;
             n->radius[i + l] = g->radius;
             for (int k = 0; k < 3; k++) {
-                x->centre[k][l] = kk_vec3_get(g->centre, k);
+                x->center[k][l] = kk_vec3_get(g->center, k);
             }
         }
         x->goes_on = i > n->nfixed && memcmp(x->view, x[-1].view, sizeof x->view) == 0;
@@ -173,7 +173,7 @@ static void sweep(const kk_model *m, const kki_near *n, int shape, kki_above *o)
     const int k = is_round || h[2] >= h[longer] ? 2 : longer;
     const double a = h[(k + 1) % 3], b = is_round ? 0 : h[(k + 2) % 3];
     o->radius = __builtin_sqrt(a * a + b * b);
-    o->centre = kk_transform_point(*X, x->centre);
+    o->center = kk_transform_point(*X, x->center);
     o->along = kk_vec3_scale(kk_mat3_column(X->R, k), h[k] - (type <= KK_SHAPE_CAPSULE ? o->radius : 0));
     o->shape = shape;
 }
@@ -241,6 +241,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
         planes += kind_of(m, i) == 0;
     }
     KKI_LAYOUT_ARRAY(layout, n->group, groups);
+    KKI_LAYOUT_ARRAY(layout, n->group_of, m->has_pairs ? (size_t)m->nnode + (size_t)m->nshape : 0);
     KKI_LAYOUT_ARRAY(layout, n->pair, 4 * pairs);
     KKI_LAYOUT_ARRAY(layout, n->four, pairs);
     KKI_LAYOUT_ARRAY(layout, n->order, pairs);
@@ -306,28 +307,50 @@ static void pair_rods(const kk_model *m, const kki_near *n, const int32_t *group
     k->passing = (float)kki_passing_gap(m, k->first, k->second, radius, &k->straight);
 }
 
-static kk_status make_groups(const kk_model *m, kki_near *n) {
-    const size_t keys = (size_t)m->nnode + (size_t)m->nshape, pairs = 2 * (size_t)m->npair;
-    int32_t *group_of = kki_allocate_array(&n->allocator, keys, sizeof *group_of);
-    kki_sort_item *item = kki_allocate_array(&n->allocator, pairs, sizeof *item);
-    const kk_status status = group_of && item ? KK_OK : KK_OUT_OF_MEMORY;
-    if (status == KK_OK) {
-        number_groups(m, group_of, n);
-        enclose_shapes(m, group_of, n);
-        seat_groups(n);
-        pair_groups(m, group_of, n, item);
-        for (int i = 0; i < m->npair; i++) {
-            kki_known *k = &n->known[i];
-            k->first = m->pair[i].first;
-            k->second = m->pair[i].second;
-            k->calm = 0.25 * kki_thickness(m, k->first, k->second);
-            pair_rods(m, n, group_of, k);
-        }
-        kki_near_forget(n);
+static void measure_pairs(const kk_model *m, kki_near *n) {
+    for (int i = 0; i < m->npair; i++) {
+        kki_known *k = &n->known[i];
+        k->first = m->pair[i].first;
+        k->second = m->pair[i].second;
+        k->calm = 0.25 * kki_thickness(m, k->first, k->second);
+        pair_rods(m, n, n->group_of, k);
     }
-    kki_release_array(&n->allocator, group_of, keys, sizeof *group_of);
+    kki_near_forget(n);
+}
+
+static kk_status make_groups(const kk_model *m, kki_near *n) {
+    const size_t pairs = 2 * (size_t)m->npair;
+    kki_sort_item *item = kki_allocate_array(&n->allocator, pairs, sizeof *item);
+    if (!item) {
+        return KK_OUT_OF_MEMORY;
+    }
+    number_groups(m, n->group_of, n);
+    enclose_shapes(m, n->group_of, n);
+    seat_groups(n);
+    pair_groups(m, n->group_of, n, item);
+    measure_pairs(m, n);
     kki_release_array(&n->allocator, item, pairs, sizeof *item);
-    return status;
+    return KK_OK;
+}
+
+void kki_near_resize(kki_near *n, const kk_model *m) {
+    outline_shapes(m, n);
+    if (!m->has_pairs) { // the broad phase is told of boxes when they are placed
+        return;
+    }
+    for (int i = 0; i < n->ngroup; i++) {
+        n->group[i].radius = 0;
+    }
+    enclose_shapes(m, n->group_of, n);
+    seat_groups(n);
+    for (int k = 0; k < n->nabove; k++) {
+        kki_above_group *g = &n->above_group[k];
+        g->margin = m->shape[n->group[g->plane].shape].shape.margin;
+        for (int i = g->first; i < g->end; i++) {
+            sweep(m, n, n->above[i].shape, &n->above[i]);
+        }
+    }
+    measure_pairs(m, n);
 }
 
 // ---- the broad phase, for many

@@ -61,7 +61,7 @@ static void ball_of(const kki_near *n, int i, double ball[4]) {
     const kki_group *g = &n->group[i];
     const int at = i - n->nfixed;
     const kki_seen *x = &n->seen[at / 4];
-    const double c[3] = {g->centre.x, g->centre.y, g->centre.z};
+    const double c[3] = {g->center.x, g->center.y, g->center.z};
     for (int k = 0; k < 3; k++) {
         ball[k] = at < 0 ? c[k] : x->at[0][k][at % 4];
     }
@@ -353,7 +353,7 @@ static int look_over(const kk_simulator *s, const kki_above_group *g, double lea
     for (const kki_above *o = n->above + g->first, *end = n->above + g->end; o < end; o++) {
         n->asked[count] = o->shape;
         n->found[count] = o->place;
-        count += !(kk_vec3_dot(o->centre, up) - (__builtin_fabs(kk_vec3_dot(o->along, up)) + o->radius) > most);
+        count += !(kk_vec3_dot(o->center, up) - (__builtin_fabs(kk_vec3_dot(o->along, up)) + o->radius) > most);
     }
     return count;
 }

@@ -96,7 +96,7 @@ BODY quad squares(vectors a) {
     return a.c[0] * a.c[0] + a.c[1] * a.c[1] + a.c[2] * a.c[2];
 }
 
-/// Adds how far points of four groups may have got since they were last looked at: their balls' centres by Δc, and those round them by 2 sin(θ/2) r, which two
+/// Adds how far points of four groups may have got since they were last looked at: their balls' centers by Δc, and those round them by 2 sin(θ/2) r, which two
 /// perpendicular axes together move at least when turned by θ. @param way  of c, x and z: how far each is from where it would be had it gone with the view
 BODY quad add_ways(const vectors way[3], quad radius, double *moved) {
     const quad all = (root(squares(way[0])) + root(squares(way[1]) + squares(way[2])) * radius) * (1 + 1e-12);
@@ -156,7 +156,7 @@ BODY quad track_four(kki_near *n, const kk_data *d, double half, kki_seen *x, in
     }
     enum { PLACE = offsetof(kki_pose, p) / sizeof(double) };
     const vectors R[3] = {side_by_side(at, 0), side_by_side(at, 4), side_by_side(at, 8)};
-    const vectors arm = turned(R, load_vectors(x->centre)), c = plus(arm, side_by_side(at, PLACE));
+    const vectors arm = turned(R, load_vectors(x->center)), c = plus(arm, side_by_side(at, PLACE));
     const quad radius = load(n->radius + first), reach = reaches(d, x->node, arm, half, radius);
     store(n->reach + first, reach);
     for (int i = 0; i < n->nlevel; i++) {
@@ -234,7 +234,7 @@ BODY double within(double x, double most) {
 
 /// A rod in the world.
 typedef struct rod {
-    quad centre, axis;
+    quad center, axis;
     double half, radius;
     double core; ///< half of the axis as far as it is radius away from the ends
 } rod;
@@ -242,7 +242,7 @@ typedef struct rod {
 BODY rod place_rod(const kki_rod *r, const kki_pose *X) {
     const axes N = axes_of(X->R);
     const double core = r->half - r->radius;
-    return (rod){combine(N.c, r->centre[0], r->centre[1], r->centre[2]) + *(const quad *)X->p,
+    return (rod){combine(N.c, r->center[0], r->center[1], r->center[2]) + *(const quad *)X->p,
                  combine(N.c, r->axis[0], r->axis[1], r->axis[2]), r->half, r->radius, core > 0 ? core : 0};
 }
 
@@ -254,7 +254,7 @@ BODY double width(const rod *r, double along, double across) {
 /// Whatever direction one looks along, bodies are apart at least as far as they are seen to be. Looked along are the shortest line between the axes, shortened
 /// where rods are thick, and both axes: one of them nearly always tells the whole distance.
 BODY double rods_apart(const rod *a, const rod *b) {
-    const quad d = b->centre - a->centre;
+    const quad d = b->center - a->center;
     const double c = dot(a->axis, b->axis), u = dot(a->axis, d), v = dot(b->axis, d), sine = 1 + 1e-13 - c * c;
     // nearest points of both lines, then of what there is of them
     const double first = within((u - c * v) / sine, a->core);
@@ -308,7 +308,7 @@ BODY void place_one(const kki_near *n, const kk_data *d, int shape, double half,
     const axes N = axes_of(X->R);
     const axes R = {{combine(N.c, m[0], m[3], m[6]), combine(N.c, m[1], m[4], m[7]), combine(N.c, m[2], m[5], m[8])}};
     const quad at = *(const quad *)X->p, p = combine(N.c, own->p.x, own->p.y, own->p.z) + at;
-    const quad c = combine(R.c, o->centre.x, o->centre.y, o->centre.z) + p;
+    const quad c = combine(R.c, o->center.x, o->center.y, o->center.z) + p;
     double reach = 0;
     store_transform(&R, p, &to->X_WS[shape]);
     *(quad *)(to->ball + 4 * (size_t)shape) = (quad){c[0], c[1], c[2], o->radius};

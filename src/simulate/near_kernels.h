@@ -8,7 +8,7 @@
 /// Where shapes are and how far they get in the rest of the step, m.
 typedef struct kki_shape_place {
     kk_transform *X_WS; ///< [nshape]
-    double *ball;       ///< [4 nshape] centre and radius
+    double *ball;       ///< [4 nshape] center and radius
     double *reach;      ///< [nshape]
 } kki_shape_place;
 

@@ -42,7 +42,7 @@ static inline int kki_piece_row(const kki_piece *p, const kki_constraint *c) {
 
 /// Dry friction of a joint or a tendon.
 static inline int kki_is_dry(const kki_constraint *c) {
-    return c->kind == KKI_ON_FRICTION || c->kind == KKI_ON_RUBBING;
+    return c->kind == KKI_ON_JOINT_FRICTION || c->kind == KKI_ON_TENDON_FRICTION;
 }
 
 /// Gap of a contact at the start of the piece: ∫ u dt = h/2 Yᵀ I.

@@ -54,7 +54,7 @@ static int plant(kk_simulator *s, const kki_island *I, double *weight, double fl
     double *right = I->scratch->change, *y = I->scratch->sum, *t = I->scratch->product,
            *change = s->solution.total + I->first_row;
     const double trace = trace_of(I), f = 1 / (LEAST * trace), enough = floor / kk_sqrt(trace);
-    _Alignas(32) double inverse[KKI_NARROW_DOFS];
+    _Alignas(32) double inverse[KKI_WRENCH_DOFS];
     for (int r = 0; r < I->stride; r++) {
         weight[r] *= f;
     }
@@ -84,7 +84,7 @@ static int plant(kk_simulator *s, const kki_island *I, double *weight, double fl
 int kki_planted_solved(const kk_model *m, kk_simulator *s, const kki_island *I, const double *y_free, double *y_end) {
     double *lambda = s->solution.lambda2 + I->first_row, *u = s->solution.u2 + I->first_row,
            *weight = s->solution.gain + I->first_row;
-    if (!I->is_narrow || I->is_soft || s->options.budget > 0 || !find_planted(s, I, weight)) {
+    if (!I->has_wrench_basis || I->is_soft || s->options.budget > 0 || !find_planted(s, I, weight)) {
         return 0;
     }
     const kki_solver_options options = kki_island_solver_options(s, I);

@@ -97,7 +97,7 @@ void kki_predict_velocity(const kk_model *m, kk_simulator *s, const kk_state *st
 static void forget_struck(const kk_model *m, const kk_simulator *s, double *a) {
     for (int i = 0; i < s->islands.count; i++) {
         const kki_island *I = &s->islands.list[i];
-        for (int k = 0; k < I->ntree && I->was_struck; k++) {
+        for (int k = 0; k < I->ntree && I->has_impacts; k++) {
             const int t = s->islands.tree_order[I->first_tree + k], first = m->tree_first_dof[t];
             for (int n = 0; n < KKI_WARM_CHANGES; n++) {
                 memset(a + n * m->nv + first, 0, (size_t)(m->tree_first_dof[t + 1] - first) * sizeof *a);

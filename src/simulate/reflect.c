@@ -73,7 +73,7 @@ int kki_may_swing(const kk_model *m, const kki_contact *k, double lambda) {
     return (k->node[0] == 0 || k->node[1] == 0) && m->law[k->law].restitution == 0 && !(k->open > 0) && lambda > 0;
 }
 
-/// What stands is held in the mean of start and end (stand.c).
+/// What stands is held in the mean of start and end (pivots.c).
 static void reflect_standing(kk_simulator *s, const kki_constraint *c, const kki_contact *k) {
     double *bias = s->solution.bias + c->row;
     bias[0] += k->velocity.x;
@@ -106,7 +106,7 @@ static int reflect_contact(const kk_model *m, kk_simulator *s, const kki_constra
 /// along λt, or all of it. True where it has changed.
 int kki_stop_pumping(const kk_model *m, kk_simulator *s, const kki_island *I, int is_last) {
     int any = 0;
-    for (int i = 0; i < I->nconstraint && I->swings; i++) {
+    for (int i = 0; i < I->nconstraint && I->has_pivots; i++) {
         const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         const kki_contact *k = &s->contacts.list[c->kind == KKI_ON_CONTACT ? c->item : 0];
         if (c->kind != KKI_ON_CONTACT || !(k->swing > 0) || m->law[k->law].ratio != 1) {
@@ -181,7 +181,7 @@ static double plain_bias(const kk_model *m, const kk_simulator *s, const kki_con
     return r == 0 ? bias - k->swing : r == 1 ? k->surface[0] : k->surface[1] * m->law[k->law].ratio;
 }
 
-int kki_island_turns(const kk_model *m, const kk_simulator *s, const kki_island *I) {
+int kki_island_is_reflected(const kk_model *m, const kk_simulator *s, const kki_island *I) {
     int any = 0;
     for (int i = 0; i < I->nconstraint && !any; i++) {
         const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
@@ -192,7 +192,7 @@ int kki_island_turns(const kk_model *m, const kk_simulator *s, const kki_island 
     return any;
 }
 
-void kki_island_turns_not(const kk_model *m, kk_simulator *s, const kki_island *I) {
+void kki_island_drop_reflection(const kk_model *m, kk_simulator *s, const kki_island *I) {
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         for (int r = 0; r < c->nrow; r++) {
@@ -235,5 +235,5 @@ void kki_island_reflect(const kk_model *m, kk_simulator *s, kki_island *I, const
             }
         }
     }
-    I->swings = (int8_t)swings;
+    I->has_pivots = (int8_t)swings;
 }

@@ -59,14 +59,14 @@ kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_probl
     if (s->hooks.capture) {
         s->hooks.capture(s, I, problem, options, lambda, s->hooks.capture_user);
     }
-    if (!I->is_wide) {
+    if (!I->is_sparse) {
         kki_rows_spans(I);
         return kki_contact_solve(problem, options, &I->scratch->solver, lambda, u, proof, stats);
     }
-    const kki_sparse_problem wide = kki_wide_problem(s, I);
-    const kk_status status = kki_sparse_solve(&wide, options, &I->scratch->wide.solver, lambda, u, proof, stats);
+    const kki_sparse_problem wide = kki_sparse_rows_problem(s, I);
+    const kk_status status = kki_sparse_solve(&wide, options, &I->scratch->sparse.solver, lambda, u, proof, stats);
     if (status != KK_OK || stats->solved || options->fixed_sweeps > 0 || options->factors != 0 ||
-        !kki_wide_fill_dense(s, I)) {
+        !kki_sparse_rows_fill_dense(s, I)) {
         return status;
     }
     // small enough for the dense ladder, which knows more rungs
@@ -121,8 +121,8 @@ static const kki_constraint *constraint_of_block(const kk_simulator *s, const kk
     return &s->constraints.list[s->constraints.order[I->first_constraint]];
 }
 
-kk_status kki_island_complain(const kk_model *m, const kk_simulator *s, const kki_island *I, int block,
-                              kk_status status, double residual, kk_error *error) {
+kk_status kki_island_error(const kk_model *m, const kk_simulator *s, const kki_island *I, int block, kk_status status,
+                           double residual, kk_error *error) {
     int body[2];
     const kki_constraint *c = constraint_of_block(s, I, block < 0 ? 0 : block);
     bodies_of(m, s, c, body);
@@ -171,8 +171,8 @@ static const double DIGITS_OF_MOVING = 1e-2;
 /// Of rows without impulses. A contact or limit that parts, or is still far away, does not say how fast things are here; of wide islands nobody asks each.
 static double fastest_row(const kk_simulator *s, const kki_island *I) {
     const double *g = s->solution.g + I->first_row;
-    double fastest = I->is_wide ? kki_largest(I->nrow, g) : 0;
-    for (int b = I->first_block; b < I->first_block + I->nblock && !I->is_wide; b++) {
+    double fastest = I->is_sparse ? kki_largest(I->nrow, g) : 0;
+    for (int b = I->first_block; b < I->first_block + I->nblock && !I->is_sparse; b++) {
         const kki_block *block = &s->solution.block[b];
         const int parts = (block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT) && g[block->row] > 0;
         const double own = parts ? 0 : kki_largest(kki_law_rows(block->law), g + block->row);
@@ -198,7 +198,7 @@ static int factors_of(int rows) {
 kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I) {
     kki_solver_options o = kki_solver_options_default();
     o.tolerance = kki_island_tolerance(s, I);
-    o.moves = I->speed > KKI_MOVES && I->has_robot && !I->closes; // loops that say the same twice need every digit
+    o.moves = I->speed > KKI_MOVES && I->has_robot && !I->has_loops; // loops that say the same twice need every digit
     o.floor = o.moves ? DIGITS_OF_MOVING * s->options.tolerance : o.floor; // it will not creep
     o.fixed_sweeps = s->retry.degrades ? KKI_DEGRADED_SWEEPS : s->options.budget;
     o.sweeps = s->options.max_sweeps > 0 ? s->options.max_sweeps : o.sweeps;
@@ -206,7 +206,7 @@ kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_is
         const int left = s->options.max_newton - I->report->factorisations;
         o.factors = left > 0 ? left : -1;
         o.newton = left < o.newton ? (left > 1 ? left : 1) : o.newton;
-    } else if (kki_is_exact(s) && !s->options.strict && !I->is_wide) {
+    } else if (kki_is_exact(s) && !s->options.strict && !I->is_sparse) {
         const int is_small = I->nrow <= KKI_ROBOT_ROWS;
         const int left = factors_of(I->nrow) - I->report->factorisations;
         o.factors = left > 0 ? left : -1;
@@ -270,21 +270,21 @@ typedef struct warm_start {
 
 /// L0 before anything is formed: what rests, rests as it did. Judged from Y by the certificate itself; G is not needed.
 static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island *I, warm_start *start) {
-    if (s->options.budget > 0 && I->is_wide) {
+    if (s->options.budget > 0 && I->is_sparse) {
         return 0; // the sweeps are cheaper than the question
     }
     const kki_problem problem = kki_island_problem(s, I, 0);
     const kki_solver_options options = kki_island_solver_options(s, I);
     const kki_solver_stats none = {.solved = true};
     const double few = 5 * options.floor * (options.tolerance / s->options.tolerance);
-    const int many = I->is_wide || I->nrow > MANY_ROWS;
-    const double part = I->is_wide ? kki_sparse_share(REST_OF_MANY, s->options.tolerance) : REST_OF_MANY;
+    const int many = I->is_sparse || I->nrow > MANY_ROWS;
+    const double part = I->is_sparse ? kki_sparse_share(REST_OF_MANY, s->options.tolerance) : REST_OF_MANY;
     const double most = part * options.tolerance, floor = many && most > few ? most : few;
     kki_certificate proof;
-    if (I->is_wide) {
-        const kki_sparse_problem wide = kki_wide_problem(s, I);
-        I->scratch->wide.solver.kernels->certify(&wide, s->solution.lambda + I->first_row, I->scratch->product,
-                                                 s->solution.u + I->first_row, &proof);
+    if (I->is_sparse) {
+        const kki_sparse_problem wide = kki_sparse_rows_problem(s, I);
+        I->scratch->sparse.solver.kernels->certify(&wide, s->solution.lambda + I->first_row, I->scratch->product,
+                                                   s->solution.u + I->first_row, &proof);
     } else if (is_far_off(s, I, &problem, 20 * floor)) {
         return 0;
     } else {
@@ -316,7 +316,7 @@ static void choose_friction(const kk_model *m, kk_simulator *s, const kki_constr
 }
 
 static void choose_frictions(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    for (int i = 0; i < I->nconstraint && I->grips; i++) {
+    for (int i = 0; i < I->nconstraint && I->has_static_friction; i++) {
         const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
             choose_friction(m, s, c, s->solution.u0 + c->row);
@@ -327,7 +327,7 @@ static void choose_frictions(const kk_model *m, kk_simulator *s, const kki_islan
 /// Contacts that began with static friction and slide now go on with the other one. True where there are some.
 static int break_loose(const kk_model *m, kk_simulator *s, const kki_island *I) {
     int any = 0;
-    for (int i = 0; i < I->nconstraint && I->grips; i++) {
+    for (int i = 0; i < I->nconstraint && I->has_static_friction; i++) {
         const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
             const double sliding = m->law[s->contacts.list[c->item].law].friction, *u = s->solution.u + c->row;
@@ -361,7 +361,7 @@ static void book_work(kk_simulator *s, const kki_island *I, const double *y_end,
     for (int i = 0; i < I->nconstraint && I->has_motor; i++) { // servos are no constraints
         const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         const int r = c->row - I->first_row;
-        sum -= c->kind == KKI_ON_MOTOR || c->kind == KKI_ON_HAUL
+        sum -= c->kind == KKI_ON_MOTOR || c->kind == KKI_ON_TENDON_DRIVE
                    ? s->solution.lambda[c->row] * 0.5 * (s->solution.u0[c->row] + u[r])
                    : 0;
     }
@@ -398,7 +398,8 @@ static const double *velocities_before(kk_simulator *s, const kki_island *I) {
 /// Whether G is worth forming.
 static int is_dense(const kki_island *I) {
     const int most = I->has_robot ? KKI_ROBOT_ROWS : KKI_DENSE_ROWS;
-    return !I->is_wide && !I->is_narrow && I->nrow <= KKI_MOST_MATRIX_ROWS && !(I->nrow > most && I->nrow > I->nv);
+    return !I->is_sparse && !I->has_wrench_basis && I->nrow <= KKI_MOST_MATRIX_ROWS &&
+           !(I->nrow > most && I->nrow > I->nv);
 }
 
 /// What slips bears friction at its bound. A normal that turns with its bodies takes the force that is kept off the rim, by a trace, and it
@@ -427,7 +428,7 @@ static void put_on_rims(kk_simulator *s, const kki_island *I) {
 
 /// Whether the island's coordinates are those of one tree, as they stand among all: nothing is gathered.
 static int is_one_tree(const kki_island *I) {
-    return I->ntree == 1 && !I->is_wide && !I->is_narrow;
+    return I->ntree == 1 && !I->is_sparse && !I->has_wrench_basis;
 }
 
 /// Where an island has a vector of all degrees of freedom: in place, or in room of its own.
@@ -440,7 +441,7 @@ static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const
                         double *y, double *y_free, double *y_end) {
     kki_island_begin(m, s, I, w, warm);
     kki_rows_build_kept(m, s, I);
-    if (I->closes && is_dense(I)) {
+    if (I->has_loops && is_dense(I)) {
         kki_rows_matrix(m, s, I); // it shows what is dead and what is said twice
     }
     kki_island_free_dead_rows(s, I);
@@ -477,7 +478,7 @@ static void show_problem(kk_simulator *s, const kki_island *I) {
 
 /// Whether the island's factors have run out before it was solved.
 static int has_run_out(const kk_simulator *s, const kki_island *I) {
-    return s->options.max_newton > 0 && I->report->cut_short;
+    return s->options.max_newton > 0 && I->report->hit_iteration_limit;
 }
 
 /// Whether λ could be found without the ladder. What moves is asked for its modes first, what rests whether it rests.
@@ -495,7 +496,7 @@ static int is_solved(const kk_model *m, kk_simulator *s, kki_island *I, warm_sta
 /// λ of the whole step, and y_end += Y λ. @param problem  what was solved
 static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem,
                                warm_start *start, double *y_end, kk_error *error) {
-    const int waits = kki_island_waits(m, s, I);
+    const int waits = kki_island_awaits_impacts(m, s, I);
     if (waits) {
         memset(s->solution.lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->solution.lambda);
     }
@@ -503,23 +504,23 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
     const int planted = !known && kki_planted_solved(m, s, I, y_end, I->scratch->y_drift);
     const int holds = (known || planted) && !break_loose(m, s, I);
     const int wants_matrix = !holds && is_dense(I);
-    int proved = holds && !waits && (I->is_wide || planted); // then Y λ is known
+    int proved = holds && !waits && (I->is_sparse || planted); // then Y λ is known
     if (wants_matrix) {
         kki_rows_matrix(m, s, I);
     }
     pose_problem(s, I, I->has_matrix, problem); // pieces and repairs ask for it again
-    problem->before = holds || I->is_revised ? NULL : velocities_before(s, I);
+    problem->before = holds || I->is_swept ? NULL : velocities_before(s, I);
     problem->start =
-        holds || waits || I->is_wide ? NULL : s->solution.u + I->first_row; // the warm start was judged by it
+        holds || waits || I->is_sparse ? NULL : s->solution.u + I->first_row; // the warm start was judged by it
     kk_status status = holds ? KK_OK : kki_island_settle(m, s, I, problem, error);
     problem->start = NULL;
-    I->is_revised = 0;
+    I->is_swept = 0;
     for (int round = 0; round < MOST_LOOSE && status == KK_OK && !holds && break_loose(m, s, I); round++) {
         status = kki_island_settle(m, s, I, problem, error);
     }
     problem->before = NULL;
     // what factors have run out for stays as it is
-    const int rounds = s->options.tolerance >= KKI_WIDE_LOOSE ? FEW_PUMPING : MOST_PUMPING;
+    const int rounds = s->options.tolerance >= KKI_SPARSE_COARSE_TOLERANCE ? FEW_PUMPING : MOST_PUMPING;
     for (int round = 1;
          round <= rounds && status == KK_OK && !has_run_out(s, I) && kki_stop_pumping(m, s, I, round == rounds);
          round++) {
@@ -560,15 +561,15 @@ static kk_status settle_island(const kk_model *m, kk_simulator *s, kki_island *I
     find_ends(s, I);
     status = kki_island_events(m, s, I, &problem, y, y_free, y_end, y_drift);
     if (status != KK_OK) {
-        return kki_island_complain(m, s, I, -1, status, I->report->residual, error);
+        return kki_island_error(m, s, I, -1, status, I->report->residual, error);
     }
-    I->was_struck = (int8_t)(I->report->events != events || has_new_load(s, I));
-    I->stands =
+    I->has_impacts = (int8_t)(I->report->events != events || has_new_load(s, I));
+    I->is_unchanged =
         memcmp(s->solution.kept + I->first_row, s->solution.lambda + I->first_row, (size_t)I->nrow * sizeof *y) == 0;
     keep(s, I, I->report->events == events ? start.share : 1);
-    book_work(s, I, y_end, !I->bounces && I->report->events == events);
+    book_work(s, I, y_end, !I->has_restitution && I->report->events == events);
     status = kki_island_repair(s, I, &problem, y_end, y_drift);
-    return status == KK_OK ? KK_OK : kki_island_complain(m, s, I, -1, status, I->report->residual, error);
+    return status == KK_OK ? KK_OK : kki_island_error(m, s, I, -1, status, I->report->residual, error);
 }
 
 static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w,
@@ -607,8 +608,8 @@ static void add_report(const kk_report *from, kk_report *to) {
     to->newton += from->newton;
     to->factorisations += from->factorisations;
     to->events += from->events;
-    to->cut_short |= from->cut_short;
-    to->given = from->given > to->given ? from->given : to->given;
+    to->hit_iteration_limit |= from->hit_iteration_limit;
+    to->contact_yield = from->contact_yield > to->contact_yield ? from->contact_yield : to->contact_yield;
     kki_note_flaw(to, from->quality, from->flaw, from->flaw_stage, from->flaw_body, from->flaw_amount);
 }
 
@@ -620,9 +621,9 @@ typedef struct resolving {
 
 /// What islands have a share in; the rest is as it was. (Whole, a report is cleared and copied by slow string instructions.)
 static void clear_report(kk_report *r) {
-    r->residual = r->cone = r->signorini = r->dissipation = r->constraint_work = r->given = 0;
+    r->residual = r->cone = r->signorini = r->dissipation = r->constraint_work = r->contact_yield = 0;
     r->worst_body[0] = r->worst_body[1] = -1;
-    r->sweeps = r->newton = r->factorisations = r->events = r->cut_short = 0;
+    r->sweeps = r->newton = r->factorisations = r->events = r->hit_iteration_limit = 0;
     r->quality = KK_STEP_CERTIFIED;
     r->flaw = KK_FLAW_NONE;
     r->flaw_amount = 0;
@@ -664,7 +665,7 @@ static void resolve_large(const resolving *x, const kk_workers *workers) {
     }
     s->workers.scratch->helpers = workers;
     for (int i = 0; i < s->islands.count; i++) {
-        if (s->islands.list[i].is_wide && s->islands.list[i].nrow > rows / (2 * workers->count)) {
+        if (s->islands.list[i].is_sparse && s->islands.list[i].nrow > rows / (2 * workers->count)) {
             resolve_one(x, i, 0);
         }
     }
@@ -692,7 +693,7 @@ static kk_status first_fault(const kk_simulator *s, kk_error *error) {
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {
     const resolving x = {model, s, kki_state_warm_const(state)};
     const kk_workers *workers = kki_workers_of(s);
-    kk_status status = kki_loose_resolve(model, s, error);
+    kk_status status = kki_free_bodies_resolve(model, s, error);
     if (status != KK_OK) {
         return status;
     }

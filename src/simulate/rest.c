@@ -44,8 +44,8 @@ static void sizes_of(const kk_simulator *s, const kki_island *I, double *size) {
 /// Of coordinates first … end − 1 alone, here and below.
 static void add_wide_bounds(const kk_simulator *s, const kki_island *I, const double *size, int first, int end,
                             double *bound, double *terms) {
-    const kki_wide *w = &I->scratch->wide;
-    const kki_sparse_problem wide = kki_wide_problem(s, I);
+    const kki_sparse_rows *w = &I->scratch->sparse;
+    const kki_sparse_problem wide = kki_sparse_rows_problem(s, I);
     w->solver.kernels->sizes(&wide, size, first, end, bound, terms);
     for (int body = 0; body < I->ntree; body++) {
         for (int k = w->first[body] + 1; k < w->first[body + 1] && k > first && k < end; k++) {
@@ -76,7 +76,7 @@ static void find_bounds(const kk_simulator *s, const kki_island *I, const double
         bound[k] = __builtin_fabs(y_free[k]);
         terms[k] = 1;
     }
-    if (I->is_wide) {
+    if (I->is_sparse) {
         add_wide_bounds(s, I, size, first, end, bound, terms);
     } else {
         add_bounds(I, size, first, end, bound, terms);
@@ -103,10 +103,10 @@ static void find_fastest(const kki_island *I, const double *y_end, int *first, i
     }
     *first = fastest;
     *end = fastest + 1;
-    for (int body = 0; I->is_wide && body < I->ntree; body++) {
-        if (I->scratch->wide.first[body] <= fastest && fastest < I->scratch->wide.first[body + 1]) {
-            *first = I->scratch->wide.first[body];
-            *end = I->scratch->wide.first[body + 1];
+    for (int body = 0; I->is_sparse && body < I->ntree; body++) {
+        if (I->scratch->sparse.first[body] <= fastest && fastest < I->scratch->sparse.first[body + 1]) {
+            *first = I->scratch->sparse.first[body];
+            *end = I->scratch->sparse.first[body + 1];
         }
     }
 }
@@ -189,9 +189,9 @@ static void refine_by_gradients(kk_simulator *s, const kki_island *I, const doub
 
 static void prove(kk_simulator *s, const kki_island *I, kki_certificate *proof) {
     double *lambda = s->solution.lambda + I->first_row, *u = s->solution.u + I->first_row;
-    if (I->is_wide) {
-        const kki_sparse_problem wide = kki_wide_problem(s, I);
-        I->scratch->wide.solver.kernels->certify(&wide, lambda, I->scratch->product, u, proof);
+    if (I->is_sparse) {
+        const kki_sparse_problem wide = kki_sparse_rows_problem(s, I);
+        I->scratch->sparse.solver.kernels->certify(&wide, lambda, I->scratch->product, u, proof);
     } else {
         const kki_problem problem = kki_island_problem(s, I, 0);
         I->scratch->solver.kernels->certify(&problem, lambda, u, proof);
@@ -205,9 +205,9 @@ static void find_end(kk_simulator *s, const kki_island *I, const double *y_free,
 
 /// One refinement. @param held  what find_held says; a factor has been made of it where the island is wide
 static void refine_once(kk_simulator *s, const kki_island *I, const double *held, const double *y_free, double *y_end) {
-    if (I->is_wide) {
-        const kki_sparse_problem wide = kki_wide_problem(s, I);
-        kki_sparse_refine(&wide, &I->scratch->wide.solver, held, y_end, s->solution.lambda + I->first_row);
+    if (I->is_sparse) {
+        const kki_sparse_problem wide = kki_sparse_rows_problem(s, I);
+        kki_sparse_refine(&wide, &I->scratch->sparse.solver, held, y_end, s->solution.lambda + I->first_row);
     } else {
         refine_by_gradients(s, I, held, y_end);
     }
@@ -222,10 +222,10 @@ static int refine(const kk_model *m, kk_simulator *s, const kki_island *I, const
     const size_t bytes = (size_t)I->stride * sizeof *lambda;
     const kki_solver_stats none = {.solved = true};
     find_held(s, I, held);
-    if (I->is_wide) {
-        const kki_sparse_problem wide = kki_wide_problem(s, I);
+    if (I->is_sparse) {
+        const kki_sparse_problem wide = kki_sparse_rows_problem(s, I);
         I->report->factorisations++;
-        if (!kki_sparse_refine_begin(&wide, &I->scratch->wide.solver, held)) {
+        if (!kki_sparse_refine_begin(&wide, &I->scratch->sparse.solver, held)) {
             return 0;
         }
     }
@@ -257,7 +257,8 @@ static int refine(const kk_model *m, kk_simulator *s, const kki_island *I, const
 
 /// What has several answers, bounces, gives way or is drawn is left alone.
 static int can_rest(const kk_simulator *s, const kki_island *I) {
-    int can = !I->is_narrow && !I->is_soft && !I->bounces && !I->has_motor && !I->swings && s->options.budget == 0;
+    int can = !I->has_wrench_basis && !I->is_soft && !I->has_restitution && !I->has_motor && !I->has_pivots &&
+              s->options.budget == 0;
     for (int b = 0; b < I->nblock && can; b++) {
         can = s->solution.block[I->first_block + b].adhesion == 0;
     }

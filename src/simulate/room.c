@@ -71,7 +71,7 @@ static void keep_kernels(kk_simulator *s, const kk_simulator *old) {
     kki_island_scratch *to = s->workers.scratch;
     const kki_island_scratch *from = old->workers.scratch;
     to->solver.kernels = from->solver.kernels;
-    to->wide.solver.kernels = from->wide.solver.kernels;
+    to->sparse.solver.kernels = from->sparse.solver.kernels;
 }
 
 /// @param keeps  whether the dense solver belongs to another one
@@ -103,8 +103,8 @@ static kk_status make(const kk_simulator *s, int keeps, kk_simulator *next) {
 /// The results of the last step are gone with the memory that they stood in; their sums stay.
 static void forget_results(kk_simulator *s) {
     s->contacts.count = s->contacts.ntouching = s->constraints.count = s->constraints.nparts = s->islands.count = 0;
-    s->loose.npoint = 0;
-    s->still.is_known = 0;
+    s->free_bodies.npoint = 0;
+    s->cached.is_known = 0;
     s->readout.has_view = 0;
 }
 
@@ -137,6 +137,15 @@ static kk_status grow_simulator(kk_simulator *s, const kki_room *room, kk_error 
     release(&old, keeps);
     forget_results(s);
     return KK_OK;
+}
+
+kk_status kki_room_for_single(kk_simulator *s, int32_t single, kk_error *error) {
+    const int32_t before = s->variation.most_single;
+    s->variation.most_single = single;
+    const kki_room room = s->room;
+    const kk_status status = grow_simulator(s, &room, error);
+    s->variation.most_single = status ? before : single;
+    return status;
 }
 
 static kk_status grow_states(kk_simulator *s, kk_state *state, size_t words, kk_error *error) {
@@ -201,7 +210,7 @@ static kki_room room_for(const kk_simulator *s, int contacts, int near) {
     kk_simulator all = *s;
     all.room.contacts = all.room.held = contacts;
     kki_simulator_count_room(m, &all);
-    const int most = s->islands.padded_width > 0 ? KKI_WIDE_ALWAYS : KKI_MOST_DENSE_ROWS;
+    const int most = s->islands.padded_width > 0 ? KKI_SPARSE_ALWAYS : KKI_MOST_DENSE_ROWS;
     kki_room room = {.near = m->has_pairs ? 0 : near,
                      .contacts = contacts,
                      .manifolds = has_meshes(m) ? contacts : 0,
@@ -211,11 +220,11 @@ static kki_room room_for(const kk_simulator *s, int contacts, int near) {
         const int64_t bodies = 2 * (int64_t)all.constraints.max, width = bodies * s->islands.widest_tree;
         room.swarm_bundles = (int)kki_swarm_bundles(contacts);
         room.swarm_blocks = (int)kki_swarm_blocks(contacts);
-        room.wide_bodies = bodies < m->ntree ? (int)bodies : m->ntree;
-        room.wide_ties = all.constraints.max;
-        room.wide_rows = all.solution.max_rows;
-        room.wide_blocks = all.solution.max_blocks;
-        room.wide_coordinates = width < s->islands.padded_width ? (int)width : s->islands.padded_width;
+        room.sparse_bodies = bodies < m->ntree ? (int)bodies : m->ntree;
+        room.sparse_ties = all.constraints.max;
+        room.sparse_rows = all.solution.max_rows;
+        room.sparse_blocks = all.solution.max_blocks;
+        room.sparse_coordinates = width < s->islands.padded_width ? (int)width : s->islands.padded_width;
     }
     return room;
 }

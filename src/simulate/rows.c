@@ -8,8 +8,8 @@
 
 /// r = Yᵀ y, [stride].
 void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r) {
-    if (I->is_wide) {
-        kki_wide_velocity(s, I, y, r);
+    if (I->is_sparse) {
+        kki_sparse_rows_velocity(s, I, y, r);
         return;
     }
     I->scratch->solver.kernels->project(I->nv, I->stride, I->scratch->span, I->scratch->Y, y, r);
@@ -17,16 +17,16 @@ void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double 
 
 /// y += Y λ; λ's padding is zero.
 void kki_rows_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y) {
-    if (I->is_wide) {
-        kki_wide_add(s, I, lambda, y);
+    if (I->is_sparse) {
+        kki_sparse_rows_add(s, I, lambda, y);
         return;
     }
     I->scratch->solver.kernels->spread(I->nv, I->stride, I->scratch->span, I->scratch->Y, lambda, y);
 }
 
 void kki_rows_add_contact(const kki_island *I, int i, int row, const double l[3], double *y) {
-    if (I->is_wide) {
-        kki_wide_add_contact(I, i, l, y);
+    if (I->is_sparse) {
+        kki_sparse_rows_add_contact(I, i, l, y);
         return;
     }
     for (int k = 0; k < I->nv; k++) {
@@ -37,8 +37,8 @@ void kki_rows_add_contact(const kki_island *I, int i, int row, const double l[3]
 
 void kki_rows_velocity_contact(const kki_island *I, int i, int row, const double *y, double u[3]) {
     u[0] = u[1] = u[2] = 0;
-    if (I->is_wide) {
-        kki_wide_velocity_contact(I, i, y, u);
+    if (I->is_sparse) {
+        kki_sparse_rows_velocity_contact(I, i, y, u);
         return;
     }
     for (int k = 0; k < I->nv; k++) {
@@ -112,7 +112,8 @@ static int end_of_run(const kk_simulator *s, const kki_island *I, int i, int32_t
 
 /// Whether a row may go over joints of several branches, of which the constraint's own degrees of freedom tell no more than the trees: tendons.
 static int is_spread(const kki_constraint *c) {
-    return c->kind == KKI_ON_TENDON || c->kind == KKI_ON_RUBBING || c->kind == KKI_ON_HELD || c->kind == KKI_ON_HAUL;
+    return c->kind == KKI_ON_TENDON_LIMIT || c->kind == KKI_ON_TENDON_FRICTION || c->kind == KKI_ON_TENDON_EQUALITY ||
+           c->kind == KKI_ON_TENDON_DRIVE;
 }
 
 /// A degree of freedom of the island and all between it and the root, a bit each.
@@ -174,7 +175,7 @@ void kki_rows_spans(const kki_island *I) {
 
 /// Vectors of four between a degree of freedom's first and last constraint. Where all of them are few, looking takes longer than multiplying by zeros.
 static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    const int vectors = I->stride / 4, all = I->closes && I->nv * vectors <= FEW_VECTORS, nv = I->nv;
+    const int vectors = I->stride / 4, all = I->has_loops && I->nv * vectors <= FEW_VECTORS, nv = I->nv;
     int32_t *const span = I->scratch->span;
     I->scratch->touches = !all && nv <= KKI_GRAM_DOFS && I->stride <= KKI_GRAM_ROWS;
     if (I->scratch->touches) {
@@ -339,12 +340,12 @@ static void build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     climb c;
     c.count = c.first = 0;
     I->scratch->touches = 0;
-    if (I->is_wide) {
-        kki_wide_build(m, s, I);
+    if (I->is_sparse) {
+        kki_sparse_rows_build(m, s, I);
         return;
     }
-    if (I->is_narrow) {
-        kki_narrow_build(m, s, I);
+    if (I->has_wrench_basis) {
+        kki_wrench_basis_build(m, s, I);
         return;
     }
     find_spans(m, s, I);
@@ -364,9 +365,9 @@ void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
 
 void kki_rows_build_kept(const kk_model *m, kk_simulator *s, kki_island *I) {
     const size_t own = (size_t)I->nv * (size_t)I->stride;
-    const size_t size = own + (I->closes && I->nrow <= KKI_FEW_ROWS ? (size_t)(I->stride * I->stride) : 0);
-    const int fits =
-        !I->is_wide && !I->is_narrow && !kki_workers_of(s) && I->scratch->rows.used + size <= I->scratch->Y_room;
+    const size_t size = own + (I->has_loops && I->nrow <= KKI_FEW_ROWS ? (size_t)(I->stride * I->stride) : 0);
+    const int fits = !I->is_sparse && !I->has_wrench_basis && !kki_workers_of(s) &&
+                     I->scratch->rows.used + size <= I->scratch->Y_room;
     I->scratch->Y = I->scratch->rows.Y + (fits ? I->scratch->rows.used : 0);
     I->scratch->rows.used += fits ? size : 0;
     I->scratch->rows.is_lost |= !fits;
@@ -438,8 +439,8 @@ void kki_rows_matrix(const kk_model *m, kk_simulator *s, kki_island *I) {
 }
 
 void kki_rows_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own) {
-    if (I->is_wide) {
-        kki_wide_own(s, I, row, rows, own);
+    if (I->is_sparse) {
+        kki_sparse_rows_own(s, I, row, rows, own);
         return;
     }
     double sum[6] = {0};
@@ -463,7 +464,7 @@ static void gather_trees(const kk_model *m, const kk_simulator *s, const kki_isl
                          double *local) {
     for (int t = 0; t < I->ntree; t++) {
         const int tree = s->islands.tree_order[I->first_tree + t], first = m->tree_first_dof[tree];
-        const int count = m->tree_first_dof[tree + 1] - first, end = I->is_wide ? kki_round8(count) : count;
+        const int count = m->tree_first_dof[tree + 1] - first, end = I->is_sparse ? kki_round8(count) : count;
         memcpy(local + s->islands.tree_local[tree], from + first, (size_t)count * sizeof *local);
         for (int k = count; k < end; k++) {
             local[s->islands.tree_local[tree] + k] = 0;
@@ -489,7 +490,7 @@ void kki_island_copy(const kk_model *m, const kk_simulator *s, const kki_island 
 
 /// y of a narrow island's trees, padded.
 static void gather_padded(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
-                          double y[KKI_NARROW_DOFS]) {
+                          double y[KKI_WRENCH_DOFS]) {
     gather_trees(m, s, I, from, y);
     for (int k = I->full; k < ((I->full + 3) & ~3); k++) {
         y[k] = 0;
@@ -498,10 +499,10 @@ static void gather_padded(const kk_model *m, const kk_simulator *s, const kki_is
 
 void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
                        double *local) {
-    if (I->is_narrow) {
-        _Alignas(32) double y[KKI_NARROW_DOFS];
+    if (I->has_wrench_basis) {
+        _Alignas(32) double y[KKI_WRENCH_DOFS];
         gather_padded(m, s, I, from, y);
-        kki_narrow_project(I, y, local);
+        kki_wrench_basis_project(I, y, local);
         return;
     }
     gather_trees(m, s, I, from, local);
@@ -509,14 +510,14 @@ void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_islan
 
 void kki_island_scatter(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *local,
                         double *to) {
-    if (I->is_narrow) {
-        _Alignas(32) double y[KKI_NARROW_DOFS], z[KKI_NARROW_DOFS];
+    if (I->has_wrench_basis) {
+        _Alignas(32) double y[KKI_WRENCH_DOFS], z[KKI_WRENCH_DOFS];
         gather_padded(m, s, I, to, y);
-        kki_narrow_project(I, y, z);
+        kki_wrench_basis_project(I, y, z);
         for (int k = 0; k < I->nv; k++) { // what the island does not reach keeps its bits
             z[k] = local[k] - z[k];
         }
-        kki_narrow_spread(I, z, y);
+        kki_wrench_basis_spread(I, z, y);
         scatter_trees(m, s, I, y, to);
         return;
     }

@@ -4,10 +4,10 @@
 #include "simulate/simulator.h"
 
 /// An island that is sparse.
-static void place_wide(kki_layout *layout, const kk_model *m, const kk_simulator *s, kki_wide *x) {
+static void place_wide(kki_layout *layout, const kk_model *m, const kk_simulator *s, kki_sparse_rows *x) {
     const size_t trees = s->islands.padded_width > 0 ? (size_t)m->ntree : 0, widest = (size_t)s->islands.widest_tree;
-    const size_t bodies = (size_t)s->room.wide_bodies, ties = (size_t)s->room.wide_ties;
-    KKI_LAYOUT_ARRAY(layout, x->Y, 2 * (size_t)s->room.wide_rows * widest);
+    const size_t bodies = (size_t)s->room.sparse_bodies, ties = (size_t)s->room.sparse_ties;
+    KKI_LAYOUT_ARRAY(layout, x->Y, 2 * (size_t)s->room.sparse_rows * widest);
     KKI_LAYOUT_ARRAY(layout, x->tie, ties);
     KKI_LAYOUT_ARRAY(layout, x->is_built, ties);
     KKI_LAYOUT_ARRAY(layout, x->first, bodies + 1);
@@ -23,7 +23,7 @@ static size_t padded_nv(const kk_model *m) {
 
 /// Coordinates of any island.
 static size_t widest_island(const kk_model *m, const kk_simulator *s) {
-    const int handed = s->islands.most_dense_width, room = s->room.wide_coordinates;
+    const int handed = s->islands.most_dense_width, room = s->room.sparse_coordinates;
     return s->islands.padded_width > 0 ? (size_t)(handed > room ? handed : room) + 16 : padded_nv(m);
 }
 
@@ -40,7 +40,7 @@ void kki_scratch_place(kki_layout *layout, const kk_model *m, const kk_simulator
     const size_t padded = padded_nv(m), most = KKI_MOST_MATRIX_ROWS, constraints = (size_t)s->constraints.max;
     const size_t island_rows = (size_t)largest.rows + 8, island_nv = ((size_t)largest.nv + 7) & ~(size_t)3;
     const size_t dense = island_rows < most ? island_rows : most;
-    const size_t narrow = padded < KKI_NARROW_DOFS ? padded : KKI_NARROW_DOFS;
+    const size_t narrow = padded < KKI_WRENCH_DOFS ? padded : KKI_WRENCH_DOFS;
     double **vector[VECTORS];
     KKI_LAYOUT_ARRAY(layout, x->verdict, constraints);
     KKI_LAYOUT_ARRAY(layout, x->held, island_rows);
@@ -51,9 +51,9 @@ void kki_scratch_place(kki_layout *layout, const kk_model *m, const kk_simulator
     KKI_LAYOUT_ARRAY(layout, x->rows.Y, x->Y_room);
     x->Y = x->rows.Y;
     KKI_LAYOUT_ARRAY(layout, x->G, dense * dense + 4); // pieces of rows are read in fours
-    KKI_LAYOUT_ARRAY(layout, x->narrow.Q, narrow * narrow);
-    KKI_LAYOUT_ARRAY(layout, x->narrow.R, narrow * narrow);
-    KKI_LAYOUT_ARRAY(layout, x->narrow.wrench, 6 * island_rows);
+    KKI_LAYOUT_ARRAY(layout, x->wrench_basis.Q, narrow * narrow);
+    KKI_LAYOUT_ARRAY(layout, x->wrench_basis.R, narrow * narrow);
+    KKI_LAYOUT_ARRAY(layout, x->wrench_basis.wrench, 6 * island_rows);
     KKI_LAYOUT_ARRAY(layout, x->support, 2 * padded);
     KKI_LAYOUT_ARRAY(layout, x->span, 2 * padded);
     KKI_LAYOUT_ARRAY(layout, x->touch, KKI_GRAM_ROWS / 4);
@@ -61,20 +61,20 @@ void kki_scratch_place(kki_layout *layout, const kk_model *m, const kk_simulator
     for (int i = 0; i < VECTORS; i++) {
         KKI_LAYOUT_ARRAY(layout, *vector[i], widest_island(m, s));
     }
-    place_wide(layout, m, s, &x->wide);
+    place_wide(layout, m, s, &x->sparse);
 }
 
 static kk_status make_solvers(const kk_model *m, const kk_simulator *s, kki_island_scratch *x) {
     kk_status status = kki_solver_work_create(&x->solver, &s->allocator, kki_simulator_dense_size(m, s));
     if (status == KK_OK && s->islands.padded_width > 0) {
         const kki_room *r = &s->room;
-        const kki_sparse_size size = {.bodies = r->wide_bodies,
-                                      .ties = r->wide_ties,
-                                      .rows = r->wide_rows,
-                                      .blocks = r->wide_blocks,
-                                      .width = r->wide_coordinates,
+        const kki_sparse_size size = {.bodies = r->sparse_bodies,
+                                      .ties = r->sparse_ties,
+                                      .rows = r->sparse_rows,
+                                      .blocks = r->sparse_blocks,
+                                      .width = r->sparse_coordinates,
                                       .widest = s->islands.widest_tree};
-        status = kki_sparse_work_create(&x->wide.solver, &s->allocator, kki_sparse_size_within(size, m->ntree));
+        status = kki_sparse_work_create(&x->sparse.solver, &s->allocator, kki_sparse_size_within(size, m->ntree));
     }
     return status;
 }
@@ -105,7 +105,7 @@ void kki_scratch_free(kk_simulator *s) {
     for (int i = 0; i < s->workers.count; i++) {
         kki_island_scratch *x = &s->workers.scratch[i];
         kki_solver_work_destroy(&x->solver);
-        kki_sparse_work_destroy(&x->wide.solver);
+        kki_sparse_work_destroy(&x->sparse.solver);
         kki_release(&s->allocator, x->memory, x->size);
         x->memory = NULL;
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/missing.h"
 #include "simulate/crank.h"
 #include "simulate/simulator.h"
 #include "simulate/tendons.h"
@@ -236,13 +237,13 @@ static void read_subtree(const source *x, const kki_model_sensor *k, double *out
         }
     }
     const double inverse = mass > 0 ? 1 / mass : 0;
-    const kk_vec3 centre = kk_vec3_scale(moment, inverse);
+    const kk_vec3 center = kk_vec3_scale(moment, inverse);
     if (k->type == KK_SENSOR_CENTRE_OF_MASS) {
-        put(out, centre);
+        put(out, center);
     } else if (k->type == KK_SENSOR_CENTRE_OF_MASS_VELOCITY) {
         put(out, kk_vec3_scale(momentum, inverse));
     } else {
-        put(out, kk_vec3_sub(L, kk_vec3_cross(centre, momentum)));
+        put(out, kk_vec3_sub(L, kk_vec3_cross(center, momentum)));
     }
 }
 
@@ -359,10 +360,16 @@ static void finish(const kki_model_sensor *k, uint64_t seed, uint64_t step, doub
 
 kk_status kk_simulator_read_sensors(kk_simulator *simulator, const kk_state *state, uint64_t seed, double *readings,
                                     kk_error *error) {
+    if (kki_is_missing(simulator)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_simulator *s = simulator;
     const kk_model *m = s->model;
     if (!state || !readings) {
         return kki_error_set(error, KK_INVALID_ARGUMENT, "the state or the place for the readings is NULL");
+    }
+    if (kki_state_model_hash(state) != simulator->model_hash) {
+        return kki_error_set(error, KK_SIZE_MISMATCH, "the state is of another model than the simulator");
     }
     kki_settle_energies(s);
     kk_kinematics_velocity(m, s->data, kk_state_q_const(state), kk_state_v_const(state));

@@ -7,6 +7,7 @@
 #include "base/allocator.h"
 #include "base/error.h"
 #include "base/float_bits.h"
+#include "base/missing.h"
 #include "contact/dense_kernels.h"
 #include "dynamics/diagonals.h"
 #include "model/warm.h"
@@ -70,6 +71,9 @@ static kk_step_options filled(const kk_model *m, kk_step_options o) {
 }
 
 kk_status kk_simulator_set_options(kk_simulator *simulator, const kk_step_options *options, kk_error *error) {
+    if (kki_is_missing(simulator)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     static const kk_step_options defaults = {0};
     const kk_step_options *o = options ? options : &defaults;
     kk_status status = check_options(o, error);
@@ -84,7 +88,7 @@ kk_status kk_simulator_set_options(kk_simulator *simulator, const kk_step_option
     if (status == KK_OK) {
         simulator->options = filled(simulator->model, *o);
         kki_tendons_choose(simulator->model, simulator);
-        simulator->still.is_known = 0;
+        simulator->cached.is_known = 0;
     }
     return status;
 }
@@ -174,12 +178,12 @@ kki_solver_size kki_simulator_dense_size(const kk_model *m, const kk_simulator *
 
 /// Papers have no wide islands.
 static void measure_trees(const kk_model *m, kk_simulator *s) {
-    for (int t = 0; m->ntree >= KKI_WIDE_TREES && !s->paper && t < m->ntree; t++) {
+    for (int t = 0; m->ntree >= KKI_SPARSE_TREES && !s->paper && t < m->ntree; t++) {
         const int width = kki_round8(m->tree_first_dof[t + 1] - m->tree_first_dof[t]);
         s->islands.padded_width += width;
         s->islands.widest_tree = width > s->islands.widest_tree ? width : s->islands.widest_tree;
     }
-    const int64_t few = (int64_t)(KKI_WIDE_ROWS + 1) * s->islands.widest_tree;
+    const int64_t few = (int64_t)(KKI_SPARSE_ROWS + 1) * s->islands.widest_tree;
     s->islands.most_dense_width = few < s->islands.padded_width ? (int32_t)few : s->islands.padded_width;
 }
 
@@ -212,7 +216,7 @@ static kki_room first_room(const kk_model *m, const kk_simulator *s) {
 
 void kki_simulator_count_room(const kk_model *m, kk_simulator *s) {
     const kki_room *room = &s->room;
-    const int single = count_single(m, s), loops = m->nloop,
+    const int single = s->variation.most_single, loops = m->nloop,
               a_contact = s->traits.has_plain_contacts ? 3 : KKI_MOST_ROWS;
     const int constraints = room->held + single + loops;
     s->contacts.max = s->contacts.max_touching = room->contacts;
@@ -221,9 +225,9 @@ void kki_simulator_count_room(const kk_model *m, kk_simulator *s) {
         a_contact * room->held + KKI_MOST_ROWS * loops + single + 4 * (m->ntree < constraints ? m->ntree : constraints);
     s->solution.max_blocks = (s->traits.has_plain_contacts ? 1 : 3) * room->held + KKI_MOST_BLOCKS * loops + single;
     s->constraints.max_parts = a_contact * room->held + KKI_MOST_ROWS * loops + 2 * single + kki_tendon_part_count(m);
-    s->loose.room = s->islands.padded_width > 0 ? room->contacts : 0;
-    s->loose.bundle_room = room->swarm_bundles;
-    s->loose.block_room = room->swarm_blocks;
+    s->free_bodies.room = s->islands.padded_width > 0 ? room->contacts : 0;
+    s->free_bodies.bundle_room = room->swarm_bundles;
+    s->free_bodies.block_room = room->swarm_blocks;
 }
 
 static void count(const kk_model *m, kk_simulator *s) {
@@ -236,16 +240,18 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->traits.has_dry_friction = count_friction(m) > 0 && m->options.integrator != KK_INTEGRATOR_RK4;
     s->traits.has_spatial_tendons = kki_has_spatial_tendons(m) || kki_has_transmission(m, KK_TRANSMISSION_CRANK);
     s->traits.has_history = kki_has_history(m);
-    s->traits.has_only_free_bodies = kki_is_crowd(m) && m->nactuator == 0 && count_friction(m) == 0 && !s->paper;
+    s->traits.has_only_free_bodies =
+        kki_has_only_free_bodies(m) && m->nactuator == 0 && count_friction(m) == 0 && !s->paper;
+    s->variation.most_single = count_single(m, s);
     measure_trees(m, s);
     s->room = first_room(m, s);
 }
 
-/// What acted in the last step, of repeat.c.
+/// What acted in the last step, of cached_step.c.
 static void place_acting(kki_layout *layout, const kk_model *m, kk_simulator *s) {
-    KKI_LAYOUT_ARRAY(layout, s->still.acting[0], (size_t)m->nactuator);
-    KKI_LAYOUT_ARRAY(layout, s->still.acting[1], (size_t)m->nv);
-    KKI_LAYOUT_ARRAY(layout, s->still.acting[2], 6 * (size_t)m->nbody);
+    KKI_LAYOUT_ARRAY(layout, s->cached.acting[0], (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->cached.acting[1], (size_t)m->nv);
+    KKI_LAYOUT_ARRAY(layout, s->cached.acting[2], 6 * (size_t)m->nbody);
 }
 
 /// What workers find, island by island and pair by pair.
@@ -265,6 +271,7 @@ static void place_readings(kki_layout *layout, const kk_model *m, kk_simulator *
     KKI_LAYOUT_ARRAY(layout, s->readout.wrench, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->forces.drive, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->forces.tendon, (size_t)m->ntendon);
+    KKI_LAYOUT_ARRAY(layout, s->variation.own.tendon, (size_t)m->ntendon);
 }
 
 static void place_motors(kki_layout *layout, kki_motors *x) {
@@ -341,19 +348,19 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->forces.wanted, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->forces.servo_mode, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->forces.saturated, (size_t)m->nv);
-    KKI_LAYOUT_ARRAY(layout, s->crowd.is_ball, s->traits.has_only_free_bodies ? (size_t)m->nnode : 0);
-    KKI_LAYOUT_ARRAY(layout, s->crowd.fall, s->traits.has_only_free_bodies ? (size_t)m->nnode : 0);
-    KKI_LAYOUT_ARRAY(layout, s->crowd.kinetic, s->traits.has_only_free_bodies ? (size_t)m->nnode : 0);
+    KKI_LAYOUT_ARRAY(layout, s->only_free.is_ball, s->traits.has_only_free_bodies ? (size_t)m->nnode : 0);
+    KKI_LAYOUT_ARRAY(layout, s->only_free.fall, s->traits.has_only_free_bodies ? (size_t)m->nnode : 0);
+    KKI_LAYOUT_ARRAY(layout, s->only_free.kinetic, s->traits.has_only_free_bodies ? (size_t)m->nnode : 0);
     KKI_LAYOUT_ARRAY(layout, s->momentum.in_flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->momentum.tie, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->energy.tree_energy, 2 * (size_t)m->ntree);
-    KKI_LAYOUT_ARRAY(layout, s->energy.konig, (size_t)m->nnode);
+    KKI_LAYOUT_ARRAY(layout, s->energy.koenig, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->momentum.flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->warm_start.value, (size_t)s->warm_start.layout.size);
     place_acting(layout, m, s);
     KKI_LAYOUT_ARRAY(layout, s->workers.fault, (size_t)s->workers.count);
     KKI_LAYOUT_ARRAY(layout, s->workers.fault_island, (size_t)s->workers.count);
-    kki_loose_place(layout, m, s);
+    kki_free_bodies_place(layout, m, s);
 }
 
 /// What room is counted for.
@@ -379,7 +386,7 @@ static void place_room(kki_layout *layout, const kk_model *m, kk_simulator *s) {
         KKI_LAYOUT_ARRAY(layout, *row_vectors[i], rows);
     }
     place_workers(layout, m, s);
-    kki_loose_place_room(layout, s);
+    kki_free_bodies_place_room(layout, s);
     KKI_LAYOUT_ARRAY(layout, s->workers.scratch, (size_t)s->workers.count);
     kki_island_scratch first = {.size = 0};
     kki_scratch_place(layout, m, s, &first);
@@ -396,7 +403,8 @@ static kk_status allocate(const kk_model *m, const kki_paper *paper, int workers
                            .allocator = kki_allocator_or_default(allocator),
                            .paper = paper,
                            .model = m,
-                           .model_hash = m->hash};
+                           .model_hash = m->hash,
+                           .variation = {.made_for = m, .made_for_hash = m->hash}};
     count(m, &header);
     kki_layout layout = kki_layout_over(NULL);
     kki_layout_take(&layout, 1, sizeof header);
@@ -497,13 +505,34 @@ static void fill_branches(const kk_model *m, kk_simulator *s) {
     }
 }
 
+kki_constants kki_simulator_constants(const kk_simulator *s) {
+    return (kki_constants){.traits = s->traits,
+                           .single = count_single(s->model, s),
+                           .nlimited = s->constraints.nlimited,
+                           .limited = s->constraints.limited,
+                           .motors = s->forces.motors,
+                           .stiffness = s->forces.stiffness,
+                           .damping = s->forces.damping,
+                           .rest = s->forces.rest,
+                           .mobility = s->forces.mobility,
+                           .koenig = s->energy.koenig,
+                           .tendon = s->variation.own.tendon};
+}
+
+static void keep_constants(const kk_model *m, kk_simulator *s) {
+    if (m->ntendon > 0) {
+        memcpy(s->variation.own.tendon, s->forces.tendon, (size_t)m->ntendon * sizeof *s->forces.tendon);
+    }
+    s->variation.own = kki_simulator_constants(s);
+}
+
 /// @param dense  the solver's memory; NULL: none is given
 static kk_status fill(const kk_model *m, kk_simulator *s, const kki_solver_work *dense) {
     fill_springs(m, s);
     fill_branches(m, s);
     fill_motors(m, &s->forces.motors);
     s->constraints.nlimited = s->traits.has_only_free_bodies ? 0 : kki_list_limited(m, s->constraints.limited);
-    kki_fill_konig(m, s->energy.konig);
+    kki_fill_konig(m, s->energy.koenig);
     // forward dynamics in link frames are asked for by tendons alone; readers ask for kinematics and inverse dynamics
     const unsigned links = m->ntendon > 0 ? 0 : KKI_LACKS_LINKS;
     kk_status status = kki_data_create_without(m, KKI_LACKS_OTHER | links, &s->allocator, &s->data);
@@ -513,11 +542,12 @@ static kk_status fill(const kk_model *m, kk_simulator *s, const kki_solver_work 
     if (status == KK_OK) {
         kki_tendons_fill(m, s);
         status = fill_mobility(m, s);
+        keep_constants(m, s);
     }
     status = status ? status : kki_near_create(&s->near, m, s->room.near, s->workers.count > 1, &s->allocator);
     status = status ? status : kki_simulator_make_room(m, s, dense);
-    kki_loose_fill(m, s);
-    kki_crowd_fill(m, s);
+    kki_free_bodies_fill(m, s);
+    kki_only_free_fill(m, s);
     return status;
 }
 

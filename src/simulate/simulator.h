@@ -10,9 +10,9 @@
 #include "contact/solver.h"
 #include "dynamics/data.h"
 #include "model/warm.h"
-#include "simulate/loose.h"
+#include "simulate/free_bodies/free_bodies.h"
 #include "simulate/near.h"
-#include "simulate/wide.h"
+#include "simulate/rows_sparse.h"
 
 /// Gap up to which a manifold counts as closed, m.
 #define KKI_DEAD_BAND 1e-5
@@ -38,9 +38,9 @@ typedef struct kki_contact {
     int32_t pair; ///< in the simulator's list of touching pairs
     kk_vec3 normal, tangent[2];
     // what comes of it; the second tangent, n × t1, stands here
-    kk_vec3 velocity; ///< in (n, t1, t2); in: what comes from turning (stand.c), out: at the end
+    kk_vec3 velocity; ///< in (n, t1, t2); in: what comes from turning (pivots.c), out: at the end
     double friction;  ///< that held: static or sliding
-    double swing;     ///< of the normal velocity what comes from turning about the contact (stand.c, reflect.c)
+    double swing;     ///< of the normal velocity what comes from turning about the contact (pivots.c, reflect.c)
     // what the state keeps
     kk_vec3 position; ///< on A's surface, in the world
     kk_vec3
@@ -67,16 +67,16 @@ _Static_assert(sizeof(kki_touching) == 64, "a line");
 typedef enum kki_constraint_kind {
     KKI_ON_CONTACT,
     KKI_ON_LIMIT,
-    KKI_ON_FRICTION,
+    KKI_ON_JOINT_FRICTION,
     KKI_ON_COUPLING,
     KKI_ON_LOOP,
-    KKI_ON_TENDON,
-    KKI_ON_SPRING,  ///< papers: spring and damper of a degree of freedom
-    KKI_ON_SERVO,   ///< papers: actuator of a joint
-    KKI_ON_MOTOR,   ///< a servo with a limit of force that it would exceed
-    KKI_ON_RUBBING, ///< dry friction of a tendon
-    KKI_ON_HELD,    ///< a tendon whose length is held
-    KKI_ON_HAUL     ///< armature, and implicit springs and actuators, of a tendon
+    KKI_ON_TENDON_LIMIT,
+    KKI_ON_SPRING,          ///< papers: spring and damper of a degree of freedom
+    KKI_ON_SERVO,           ///< papers: actuator of a joint
+    KKI_ON_MOTOR,           ///< a servo with a limit of force that it would exceed
+    KKI_ON_TENDON_FRICTION, ///< dry friction of a tendon
+    KKI_ON_TENDON_EQUALITY, ///< a tendon whose length is held
+    KKI_ON_TENDON_DRIVE     ///< armature, and implicit springs and actuators, of a tendon
 } kki_constraint_kind;
 
 /// A tendon in this step. Forces are those of the step's end with the rate of its start, slopes how they answer a change of it, ≤ 0.
@@ -137,11 +137,11 @@ typedef struct kki_verdict {
     double d[2];
 } kki_verdict;
 
-/// A node's inertia about its centre of mass, for its kinetic energy by König's theorem.
-typedef struct kki_konig {
+/// A node's inertia about its center of mass, for its kinetic energy by König's theorem.
+typedef struct kki_koenig {
     double inverse_mass; ///< 0 without mass
     kk_sym3 J;           ///< in the node's axes
-} kki_konig;
+} kki_koenig;
 
 /// Of a tree.
 typedef struct kki_energy {
@@ -158,17 +158,17 @@ static inline double kki_half_square(const double y[6]) {
     return 0.5 * (((y[0] * y[0] + y[1] * y[1]) + y[2] * y[2]) + ((y[3] * y[3] + y[4] * y[4]) + y[5] * y[5]));
 }
 
-/// Momentum about the world's origin, and centre of mass, of a tree in flight (momentum.c).
+/// Momentum about the world's origin, and center of mass, of a tree in flight (momentum.c).
 typedef struct kki_flight {
     kk_force momentum;
-    kk_vec3 centre;
+    kk_vec3 center;
 } kki_flight;
 
 /// Momentum about the world's origin and composite inertia about the base, of one tree (momentum.c).
 typedef struct kki_whole {
     kk_force momentum;
     double mass;
-    kk_vec3 first;  ///< mass × centre, from the base's origin
+    kk_vec3 first;  ///< mass × center, from the base's origin
     kk_sym3 second; ///< moments about the base's origin, world axes
     kk_vec3 base;   ///< its origin
 } kki_whole;
@@ -194,27 +194,27 @@ typedef struct kki_island {
     int32_t first_tree, ntree;             ///< in `tree_order`
     int32_t first_row, nrow, stride;       ///< rows begin at multiples of 4
     int32_t first_block, nblock;
-    int32_t nv;        ///< coordinates; of wide islands with each tree's padded to a multiple of 8
-    int32_t is_wide;   ///< many trees: rows are stored constraint by constraint (wide.c)
-    int32_t is_narrow; ///< coordinates are those of narrow.c
-    int32_t full;      ///< narrow: degrees of freedom
-    int32_t hovers;    ///< what is open within the dead band stays so
-    int32_t has_robot; ///< not of lone bodies alone
-    double speed;      ///< of the fastest coordinate at the step's start
-    double *Y;         ///< its rows, behind kki_rows_build_kept
+    int32_t nv;               ///< coordinates; of wide islands with each tree's padded to a multiple of 8
+    int32_t is_sparse;        ///< many trees: rows are stored constraint by constraint (rows_sparse.c)
+    int32_t has_wrench_basis; ///< coordinates are those of rows_wrench.c
+    int32_t full;             ///< narrow: degrees of freedom
+    int32_t keeps_gaps;       ///< what is open within the dead band stays so
+    int32_t has_robot;        ///< not of lone bodies alone
+    double speed;             ///< of the fastest coordinate at the step's start
+    double *Y;                ///< its rows, behind kki_rows_build_kept
     // known behind kki_island_begin
-    int8_t is_soft; ///< some row has compliance
-    int8_t bounces; ///< some contact has restitution
-    int8_t rubs;    ///< some contact or joint has dry friction
+    int8_t is_soft;         ///< some row has compliance
+    int8_t has_restitution; ///< some contact has restitution
+    int8_t has_friction;    ///< some contact or joint has dry friction
     int8_t has_motor;
-    int8_t closes;     ///< some loop or coupling
-    int8_t grips;      ///< static friction of some contact is above the other
-    int8_t swings;     ///< some contact is turned about; behind `reflect`
-    int8_t stands;     ///< impulses are those of the last step; behind resolve.c
-    int8_t repeats;    ///< some loop says what others say; behind kki_island_free_dependent_rows
-    int8_t has_matrix; ///< G is that of these rows
-    int8_t was_struck; ///< something came to carry load, or struck or stopped inside the step; behind resolve.c
-    int8_t is_revised; ///< λ is what sweeps made of the warm start; behind kki_kept_solve
+    int8_t has_loops;           ///< some loop or coupling
+    int8_t has_static_friction; ///< static friction of some contact is above the other
+    int8_t has_pivots;          ///< some contact is turned about; behind `reflect`
+    int8_t is_unchanged;        ///< impulses are those of the last step; behind resolve.c
+    int8_t has_dependent_rows;  ///< some loop says what others say; behind kki_island_free_dependent_rows
+    int8_t has_matrix;          ///< G is that of these rows
+    int8_t has_impacts; ///< something came to carry load, or struck or stopped inside the step; behind resolve.c
+    int8_t is_swept;    ///< λ is what sweeps made of the warm start; behind kki_kept_solve
     kki_island_scratch *scratch; ///< of who solves it
     kk_report *report;           ///< its share
     int8_t
@@ -231,20 +231,20 @@ typedef struct kki_kept_rows {
 
 typedef struct kki_paper kki_paper;
 
-/// Of an island of many points between few bodies: its basis, of the island at hand. See narrow.c.
-enum { KKI_NARROW_DOFS = 128, KKI_NARROW_PAIRS = 12 };
-typedef struct kki_narrow {
-    int32_t npair, pair[KKI_NARROW_PAIRS][2]; ///< nodes
+/// Of an island of many points between few bodies: its basis, of the island at hand. See rows_wrench.c.
+enum { KKI_WRENCH_DOFS = 128, KKI_WRENCH_PAIRS = 12 };
+typedef struct kki_wrench_basis {
+    int32_t npair, pair[KKI_WRENCH_PAIRS][2]; ///< nodes
     int stride, width;                        ///< of R's and Q's rows
     double *Q, *R;                            ///< [units × width], [units × stride]
     double *wrench;                           ///< [6 × the island's stride] of one pair's rows
-} kki_narrow;
+} kki_wrench_basis;
 
 /// What a worker has for the island at hand. Between islands nothing in it means anything; debug builds fill it with numbers that are none.
 struct kki_island_scratch {
     kki_solver_work solver;
-    kki_narrow narrow;
-    kki_wide wide;
+    kki_wrench_basis wrench_basis;
+    kki_sparse_rows sparse;
     double *Y, *G; ///< [nv × stride], within `rows`; [rows × stride]
     kki_kept_rows rows;
     size_t Y_room, G_room;
@@ -285,11 +285,11 @@ typedef struct kki_struck {
 } kki_struck;
 
 /// What is done about fast pairs in a part of a step.
-typedef enum kki_looks {
-    KKI_LOOKS_NOWHERE, ///< they are seen in the middle, as all others
-    KKI_LOOKS_AHEAD,   ///< the part ends where they meet
-    KKI_STRIKES,       ///< they get contacts of their impacts
-} kki_looks;
+typedef enum kki_fast_policy {
+    KKI_FAST_AT_MIDDLE, ///< they are seen in the middle, as all others
+    KKI_FAST_AHEAD,     ///< the part ends where they meet
+    KKI_FAST_IMPACTS,   ///< they get contacts of their impacts
+} kki_fast_policy;
 
 /// Near pairs that a worker looks at in a row: what it has found, and what stands before it in the lists.
 typedef struct kki_meetings {
@@ -307,7 +307,7 @@ typedef struct kki_room {
     int32_t held;                        ///< contacts that become constraints
     int32_t swarm_bundles, swarm_blocks; ///< of contacts that loose bodies take
     int32_t dense_rows;                  ///< of an island that is not wide
-    int32_t wide_bodies, wide_ties, wide_rows, wide_blocks, wide_coordinates; ///< of one that is
+    int32_t sparse_bodies, sparse_ties, sparse_rows, sparse_blocks, sparse_coordinates; ///< of one that is
 } kki_room;
 enum { KKI_ROOMS = sizeof(kki_room) / sizeof(int32_t) };
 /// Rows of an island that is not wide, at most: the dense solver counts them in 16 bits.
@@ -321,12 +321,12 @@ typedef struct kki_lacking {
     size_t words; ///< of the state's list
 } kki_lacking;
 
-/// Of repeat.c: whether the last step has changed nothing but the time. Then `trial` holds the state.
-typedef struct kki_still {
+/// Of cached_step.c: whether the last step has changed nothing but the time. Then `trial` holds the state.
+typedef struct kki_cached_step {
     int32_t may_be, is_known;
     int32_t has[3];    ///< what acted: control, joint forces, wrenches
     double *acting[3]; ///< [nactuator], [nv], [6 nbody]
-} kki_still;
+} kki_cached_step;
 
 /// Energy of the whole model: kinetic, potential, and what of that joints' springs have.
 typedef struct kki_audit_energy {
@@ -348,7 +348,7 @@ typedef struct kki_traits {
     int has_dry_friction; ///< some joint has dry friction, and may stay saturated through a kick (joint_friction.c)
     int has_spatial_tendons;
     int has_history;          ///< some control is delayed
-    int has_only_free_bodies; ///< without motors and dry friction (crowd.c)
+    int has_only_free_bodies; ///< without motors and dry friction (free_bodies/stepper.c)
 } kki_traits;
 
 /// The moving copy of the state, and what it moves with. Vectors of velocities are in the axes of the step's middle, [nv].
@@ -409,7 +409,7 @@ typedef struct kki_shapes {
 
 /// Fast bodies (fast.c).
 typedef struct kki_fast {
-    kki_looks policy;         ///< what is done about fast pairs in this part of the step
+    kki_fast_policy policy;   ///< what is done about fast pairs in this part of the step
     double meeting;           ///< end of the part up to the first one, s from the start; −1: none
     int32_t meeting_shape[2]; ///< who meets
     kki_struck *struck;       ///< [max_touching] by pair
@@ -479,7 +479,7 @@ typedef struct kki_momentum {
 
 /// Of energy.c and audit.c.
 typedef struct kki_energies {
-    kki_konig *konig;        ///< [nnode] constant
+    kki_koenig *koenig;      ///< [nnode] constant
     kki_energy *tree_energy; ///< [2 ntree] of rk4.c: at the start of the step, and at its end
     kki_audited audited;
     int verdict;        ///< of the last part of a step (audit.h)
@@ -505,12 +505,12 @@ typedef struct kki_rk4_room {
     double *slip, *v_part, *q_part; ///< [nv], [nv], [nq] friction of joints that slide, start of a part
 } kki_rk4_room;
 
-/// Of crowd.c: models of free bodies alone. [nnode]
-typedef struct kki_crowd {
+/// Of free_bodies/stepper.c: models of free bodies alone. [nnode]
+typedef struct kki_only_free {
     int8_t *is_ball;      ///< kki_drift_is_ball
     double *fall;         ///< kki_fall_of at the middle
     kki_kinetic *kinetic; ///< of those that only touch
-} kki_crowd;
+} kki_only_free;
 
 /// What the state remembers from step to step.
 typedef struct kki_warm_start {
@@ -541,6 +541,27 @@ typedef struct kki_hooks {
     void *capture_user;
 } kki_hooks;
 
+/// What follows from the model's numbers once and for all. Of a variation it is made with it, and a simulator takes over the pointers (variation.c).
+typedef struct kki_constants {
+    kki_traits traits;
+    int32_t single; ///< constraints that are there without any contact, but for loops
+    int32_t nlimited;
+    kki_limited *limited; ///< [nlimited ≤ nv] by node
+    kki_motors motors;
+    double *stiffness, *damping, *rest, *mobility; ///< [nv]
+    kki_koenig *koenig;                            ///< [nnode]
+    kki_tendon_load *tendon;                       ///< [ntendon] of which is kept what does not change
+} kki_constants;
+
+/// Which model a simulator steps: the one that it was made for, or a variation of that.
+typedef struct kki_variation {
+    const kk_model *made_for;
+    uint64_t made_for_hash;
+    kki_constants own;                 ///< of the model that it was made for
+    int has_own_nodes, has_own_shapes; ///< of the last step's model: whether they are another array than in that
+    int32_t most_single;               ///< the most of `single` that there is room for
+} kki_variation;
+
 struct kk_simulator {
     // made once
     kk_allocator allocator;
@@ -548,8 +569,9 @@ struct kk_simulator {
     void *room_block; ///< what room is counted for
     size_t room_bytes;
     kki_room room;
-    const kk_model *model;
+    const kk_model *model; ///< that of the last step
     uint64_t model_hash;
+    kki_variation variation;
     const kki_paper *paper; ///< the method that takes the place of the step; NULL: none
     void *paper_data;       ///< its own
     kki_traits traits;
@@ -579,14 +601,18 @@ struct kk_simulator {
     kki_readout readout;
     // other ways to take a step
     kki_retry retry;
-    kk_state *trial; ///< of steps taken in parts; of repeat.c
-    kki_still still;
+    kk_state *trial; ///< of steps taken in parts; of cached_step.c
+    kki_cached_step cached;
     kki_rk4_room rk4;
-    kki_crowd crowd;
-    kki_loose loose; ///< with a budget: what only touches (loose.c)
+    kki_only_free only_free;
+    kki_free_bodies free_bodies; ///< with a budget: what only touches (free_bodies/free_bodies.c)
     kki_team workers;
 };
 
+/// simulator.c: what the simulator has of its model's numbers; tendons in an array of their own.
+kki_constants kki_simulator_constants(const kk_simulator *s);
+/// variation.c: takes steps of this model from now on, a variation of the one that it was made for or that itself. KK_INVALID_ARGUMENT for any other.
+kk_status kki_simulator_turn_to(kk_simulator *s, const kk_model *model, kk_error *error);
 /// simulator.c: what actuators of the model need.
 int kki_has_transmission(const kk_model *m, kk_transmission transmission);
 int kki_has_history(const kk_model *m);
@@ -622,6 +648,8 @@ kk_status kki_room_begin(kk_simulator *s, const kk_state *state, kk_error *error
 /// Behind a step: makes the room that it lacked, in the simulator and in the state, so that it can be taken again. 0: it lacked none, and its status stands; or
 /// there is none to be had, and *status says so.
 int kki_room_grow(kk_simulator *s, kk_state *state, kk_status *status, kk_error *error);
+/// Room for so many constraints without contacts. KK_OUT_OF_MEMORY: it is as it was.
+kk_status kki_room_for_single(kk_simulator *s, int32_t single, kk_error *error);
 /// Notes that `need` of something would be needed where there is room for `have`.
 static inline void kki_room_ask(int32_t need, int32_t have, int32_t *lacking) {
     if (need > have && need > *lacking) {
@@ -684,8 +712,8 @@ static inline void kki_open_face(kk_simulator *s, int from, int end, int bore) {
     }
     kki_measure_openings(s, from, end, bore);
 }
-/// stand.c: which contacts are those of links that stand, and what of their gaps and velocities comes from turning about them.
-void kki_find_standing(const kk_model *model, kk_simulator *s);
+/// pivots.c: which contacts are those of links that stand, and what of their gaps and velocities comes from turning about them.
+void kki_find_pivots(const kk_model *model, kk_simulator *s);
 /// constrain.c: lists the constraints of the step. KK_LIMIT_EXCEEDED: they lack room.
 kk_status kki_constrain(const kk_model *model, kk_simulator *s);
 /// One more: a row on a degree of freedom.
@@ -702,28 +730,28 @@ void kki_loop_gaps(const kk_model *model, const kk_data *poses, int loop, double
 double kki_coupling_gap(const kk_model *model, const kk_simulator *s, int coupling);
 /// Loops and couplings alone.
 void kki_constrain_loops(const kk_model *model, kk_simulator *s);
-/// crowd.c: stages of the step for models of lone bodies alone.
-int kki_is_crowd(const kk_model *model);
-void kki_crowd_fill(const kk_model *model, kk_simulator *s);
+/// free_bodies/stepper.c: stages of the step for models of lone bodies alone.
+int kki_has_only_free_bodies(const kk_model *model);
+void kki_only_free_fill(const kk_model *model, kk_simulator *s);
 /// [nv] mean acceleration of the last step; of a crowd made when somebody asks.
 const double *kki_acceleration(const kk_simulator *s);
-void kki_crowd_go_to_middle(const kk_model *model, kk_simulator *s);
-void kki_crowd_move_freely(const kk_model *model, kk_simulator *s);
-void kki_crowd_move(const kk_model *model, kk_simulator *s);
-/// loose.c: memory, and what does not change.
-void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s);
-void kki_loose_place_room(kki_layout *layout, kk_simulator *s);
-void kki_loose_fill(const kk_model *m, kk_simulator *s);
+void kki_only_free_go_to_middle(const kk_model *model, kk_simulator *s);
+void kki_only_free_move_freely(const kk_model *model, kk_simulator *s);
+void kki_only_free_move(const kk_model *model, kk_simulator *s);
+/// free_bodies/free_bodies.c: memory, and what does not change.
+void kki_free_bodies_place(kki_layout *layout, const kk_model *m, kk_simulator *s);
+void kki_free_bodies_place_room(kki_layout *layout, kk_simulator *s);
+void kki_free_bodies_fill(const kk_model *m, kk_simulator *s);
 /// Which of the step's contacts the swarm takes: no constraints are listed for them.
-void kki_loose_choose(const kk_model *model, kk_simulator *s);
-static inline int kki_loose_has_contact(const kk_simulator *s, int contact) {
-    return s->loose.npoint > 0 && s->loose.is_taken[contact];
+void kki_free_bodies_choose(const kk_model *model, kk_simulator *s);
+static inline int kki_free_bodies_have_contact(const kk_simulator *s, int contact) {
+    return s->free_bodies.npoint > 0 && s->free_bodies.is_taken[contact];
 }
-int kki_loose_has_tree(const kk_simulator *s, int tree);
+int kki_free_bodies_have_tree(const kk_simulator *s, int tree);
 /// Impulses of the swarm; y_end and y_drift of its bodies, their contacts, and its share of the report.
-kk_status kki_loose_resolve(const kk_model *model, kk_simulator *s, kk_error *error);
+kk_status kki_free_bodies_resolve(const kk_model *model, kk_simulator *s, kk_error *error);
 /// islands.c: sorts them into islands and numbers rows and blocks.
-kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error);
+kk_status kki_find_islands(const kk_model *model, kk_simulator *s, kk_error *error);
 /// resolve.c: impulses of all islands; y_end and y_drift.
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// adhesion.c: an actuator's force on what touches a body.
@@ -732,13 +760,13 @@ void kki_adhere(const kk_model *m, kk_simulator *s, int body, double force);
 kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error);
 /// Looks at servos with the velocities after the kick: who is beyond its limits, or at one and should not be; 1 where the kick must be taken again.
 int kki_find_saturated(const kk_model *model, kk_simulator *s);
-/// glide.c: which joints are taken to slide on, from the state that the step starts from.
-void kki_glide_begin(const kk_model *model, kk_simulator *s, const kk_state *state);
+/// joint_friction.c: which joints are taken to slide on, from the state that the step starts from.
+void kki_saturated_begin(const kk_model *model, kk_simulator *s, const kk_state *state);
 /// Makes rows of those that do not move against their friction behind the kick; 1 where there are any.
-int kki_find_stopped(const kk_model *model, kk_simulator *s);
+int kki_find_unsaturated(const kk_model *model, kk_simulator *s);
 /// Their forces and work; and what the next step is to know, into s->warm_start.value.
-void kki_glide_finish(const kk_model *model, kk_simulator *s);
-void kki_glide_store(const kk_model *model, kk_simulator *s);
+void kki_saturated_finish(const kk_model *model, kk_simulator *s);
+void kki_saturated_store(const kk_model *model, kk_simulator *s);
 /// rk4.c: the whole step of a model that nothing but dry friction holds, from the state; s->motion.q and s->motion.v at its end.
 /// @param sticks  1: a joint sticks, and nothing was done
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
@@ -746,7 +774,7 @@ kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state,
 /// energy.c: kinetic and potential energy of every tree at (q, v), at which the data has poses and velocities. @param energy [ntree] result
 void kki_tree_energies(const kk_model *model, kk_simulator *s, const kk_data *at, const double *q, const double *v,
                        kki_energy *energy);
-void kki_fill_konig(const kk_model *m, kki_konig *konig);
+void kki_fill_konig(const kk_model *m, kki_koenig *koenig);
 /// Potential energy of gravity and of joints' springs at the middle, behind the forces and the kick.
 double kki_potential(const kk_model *model, const kk_simulator *s);
 /// Gravity times a node's first moment at the middle.
@@ -773,13 +801,13 @@ void kki_fill_energies(const kk_simulator *s, kk_report *report);
 void kki_settle_energies(kk_simulator *s);
 /// finish.c: adds contacts and loops of this step to s->readout.outside, for readers and for what flies.
 void kki_settle_outside(kk_simulator *s);
-/// close.c: loops and couplings closed to rounding at s->motion.q. Overwrites the list of constraints.
+/// loop_projection.c: loops and couplings closed to rounding at s->motion.q. Overwrites the list of constraints.
 void kki_close_loops(const kk_model *model, kk_simulator *s);
-/// repeat.c: whether a step from this state would be the last one again, which has left all as it was.
-int kki_repeats(const kk_model *model, const kk_simulator *s, const kk_state *state, const kk_input *input);
+/// cached_step.c: whether a step from this state would be the last one again, which has left all as it was.
+int kki_is_cached(const kk_model *model, const kk_simulator *s, const kk_state *state, const kk_input *input);
 /// Before and behind the writing of a state: finds out whether the step has changed it.
-void kki_still_begin(const kk_model *model, kk_simulator *s, const kk_state *state);
-void kki_still_end(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input);
+void kki_cached_begin(const kk_model *model, kk_simulator *s, const kk_state *state);
+void kki_cached_end(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input);
 /// warm.c: what the next step starts from, into s->warm_start.value; and from there, with what touches, into the state, which must have room for so many words.
 void kki_warm_store(kk_simulator *s);
 size_t kki_warm_needs(const kk_simulator *s, const kk_state *state);

@@ -40,11 +40,10 @@ static double book(kk_simulator *s, kk_stage stage, double start) {
 
 // ---- where is everything
 
-static kk_status check(const kk_model *m, const kk_simulator *s, const kk_state *state, kk_error *error) {
-    if (s->model != m || s->model_hash != kk_model_hash(m)) {
-        return kki_error_set(error, KK_INVALID_ARGUMENT, "begin: the simulator was made for another model");
-    }
-    return kk_state_check(m, state, error);
+static kk_status check(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
+    const int is_known = s->model == m && s->model_hash == kk_model_hash(m);
+    const kk_status status = is_known ? KK_OK : kki_simulator_turn_to(s, m, error);
+    return status ? status : kk_state_check(m, state, error);
 }
 
 static void copy_motion(const kk_model *m, kk_simulator *s, const kk_state *state) {
@@ -61,7 +60,7 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
            (size_t)m->nloop * sizeof *s->constraints.loop_switch);
     memset(s->forces.servo_mode, KKI_SERVO_NEW, (size_t)m->nactuator * sizeof *s->forces.servo_mode);
     s->constraints.count = s->constraints.nparts = s->contacts.count = s->contacts.ntouching = s->islands.count = 0;
-    s->loose.npoint = s->loose.islands = s->loose.largest = 0;
+    s->free_bodies.npoint = s->free_bodies.islands = s->free_bodies.largest = 0;
     s->fast.meeting = -1;
     s->motion.start = state;
     s->readout.owes_energy = s->readout.owes_outside = 0;
@@ -73,7 +72,7 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
 
 static void move_freely(const kk_model *m, kk_simulator *s) {
     if (s->traits.has_only_free_bodies) {
-        kki_crowd_move_freely(m, s);
+        kki_only_free_move_freely(m, s);
         return;
     }
     s->data->kernels->kick_factor(m, &s->data->scratch, s->forces.diagonal, s->forces.tau, s->motion.v, s->kick.E,
@@ -130,7 +129,7 @@ static void find_velocities(const kk_model *m, kk_simulator *s) {
 
 static void move(const kk_model *m, kk_simulator *s) {
     if (s->traits.has_only_free_bodies) {
-        kki_crowd_move(m, s);
+        kki_only_free_move(m, s);
         return;
     }
     const double h = s->h, *kicked = s->motion.v_after;
@@ -179,16 +178,17 @@ static kk_status prove(const kk_model *m, kk_simulator *s, const kk_state *state
             kki_model_name(m, m->body[bad].joint_name));
     }
     double deepest = s->report.penetration;
-    for (int i = 0; i < s->contacts.count && s->loose.npoint < s->contacts.count; i++) { // the swarm reports its own
+    for (int i = 0; i < s->contacts.count && s->free_bodies.npoint < s->contacts.count;
+         i++) { // the swarm reports its own
         const double depth = -s->contacts.list[i].gap;
         deepest = depth > deepest ? depth : deepest;
     }
     s->report.penetration = deepest;
     s->report.contacts = s->contacts.count;
-    s->report.islands = s->islands.count + s->loose.islands;
-    s->report.rows += 3 * s->loose.npoint;
-    if (s->loose.largest > s->report.largest_island) {
-        s->report.largest_island = s->loose.largest;
+    s->report.islands = s->islands.count + s->free_bodies.islands;
+    s->report.rows += 3 * s->free_bodies.npoint;
+    if (s->free_bodies.largest > s->report.largest_island) {
+        s->report.largest_island = s->free_bodies.largest;
     }
     for (int i = 0; i < s->islands.count; i++) {
         const int rows = s->islands.list[i].nrow;
@@ -238,7 +238,7 @@ static kk_status find_room_in(kk_simulator *s, const kk_state *state, size_t wor
 }
 
 static void commit(const kk_model *m, kk_simulator *s, kk_state *state) {
-    kki_still_begin(m, s, state);
+    kki_cached_begin(m, s, state);
     memcpy(kk_state_q(state), s->motion.q, (size_t)m->nq * sizeof *s->motion.q);
     memcpy(kk_state_v(state), s->motion.v, (size_t)m->nv * sizeof *s->motion.v);
     memcpy(kk_state_lag(state), s->motion.activation, (size_t)m->nlag * sizeof *s->motion.activation);
@@ -252,12 +252,12 @@ static void commit(const kk_model *m, kk_simulator *s, kk_state *state) {
 static kk_status constrain(const kk_model *m, kk_simulator *s, const kk_state *state, double *t, kk_error *error) {
     kk_status status = kki_detect(m, s, state);
     if (status == KK_OK) {
-        kki_find_standing(m, s);
+        kki_find_pivots(m, s);
     }
     *t = book(s, KK_STAGE_DETECT, *t);
     if (status == KK_OK) {
         status = kki_constrain(m, s);
-        status = status ? status : kki_divide(m, s, error);
+        status = status ? status : kki_find_islands(m, s, error);
         *t = book(s, KK_STAGE_CONSTRAIN, *t);
     }
     return status;
@@ -265,9 +265,9 @@ static kk_status constrain(const kk_model *m, kk_simulator *s, const kk_state *s
 
 /// Whether this step is one for Runge and Kutta: asked for, and nothing but dry friction holds anything.
 static int is_smooth(const kk_model *m, const kk_simulator *s) {
-    int smooth = m->options.integrator == KK_INTEGRATOR_RK4 && s->loose.npoint == 0;
+    int smooth = m->options.integrator == KK_INTEGRATOR_RK4 && s->free_bodies.npoint == 0;
     for (int i = 0; i < s->constraints.count && smooth; i++) {
-        smooth = s->constraints.list[i].kind == KKI_ON_FRICTION;
+        smooth = s->constraints.list[i].kind == KKI_ON_JOINT_FRICTION;
     }
     return smooth;
 }
@@ -300,7 +300,7 @@ static kk_status prepare_again(const kk_model *m, kk_simulator *s, const kk_stat
     s->data->kernels->kick_prepare(m, &s->data->scratch, s->motion.q, s->motion.v,
                                    s->motion.v_bias); // takes the caller's wrenches out again
     const kk_status status = kki_constrain(m, s);
-    return status ? status : kki_divide(m, s, error);
+    return status ? status : kki_find_islands(m, s, error);
 }
 
 /// Once; and again where servos turn out to be beyond their limits. Each time there are more of them, so it ends.
@@ -309,7 +309,7 @@ static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state,
     const kk_report before = s->report;
     s->forces.settles = 1;
     kk_status status = kick_once(m, s, state, input, t, error);
-    while (status == KK_OK && (kki_find_saturated(m, s) | kki_find_stopped(m, s))) {
+    while (status == KK_OK && (kki_find_saturated(m, s) | kki_find_unsaturated(m, s))) {
         status = prepare_again(m, s, state, &before, error);
         status = status ? status : kick_once(m, s, state, input, t, error);
     }
@@ -324,7 +324,7 @@ static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state,
 
 static void go_to_middle(const kk_model *m, kk_simulator *s, const kk_state *state) {
     if (s->traits.has_only_free_bodies) {
-        kki_crowd_go_to_middle(m, s);
+        kki_only_free_go_to_middle(m, s);
         return;
     }
     kki_drift(m, 0.5 * s->h, s->motion.q, s->motion.v);
@@ -360,10 +360,10 @@ static kk_status integrate(const kk_model *m, kk_simulator *s, const kk_state *s
 /// One try at a step or a part of one. Where its bias forces can be had better, s->retry.is_rough says so and the state stays.
 /// Where fast bodies meet in it, s->fast.meeting says when and the state stays.
 static kk_status try_once(const kk_model *model, kk_simulator *s, kk_state *state, const kk_input *input, double h,
-                          kki_looks looks, kk_error *error) {
+                          kki_fast_policy looks, kk_error *error) {
     double t = now(s);
     begin(model, s, state, h);
-    kki_glide_begin(model, s, state);
+    kki_saturated_begin(model, s, state);
     s->fast.policy = looks;
     t = book(s, KK_STAGE_BEGIN, t);
 
@@ -421,7 +421,7 @@ static void remember_mean_velocity(const kk_model *m, kk_simulator *s) {
 
 /// One step, or a part of one, of length h. Where fast bodies meet in it, s->fast.meeting says when and the state stays.
 static kk_status attempt(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
-                         kki_looks looks, kk_error *error) {
+                         kki_fast_policy looks, kk_error *error) {
     const kk_report before = s->report;
     s->retry.is_rough = s->retry.attempts = 0;
     kk_status status = try_once(m, s, state, input, h, looks, error);
@@ -443,8 +443,8 @@ enum { MOST_MEETINGS = 4, MOST_LOOKS = 4000 };
 enum { FEW_SHARES = 4, MOST_SHARES = 32 };
 
 /// Fast pairs are followed up to their meetings; where many meet, they get contacts of their impacts in what is left.
-static kki_looks look_of(const kk_simulator *s, int looked_at) {
-    return s->options.discrete ? KKI_LOOKS_NOWHERE : looked_at >= MOST_LOOKS ? KKI_STRIKES : KKI_LOOKS_AHEAD;
+static kki_fast_policy look_of(const kk_simulator *s, int looked_at) {
+    return s->options.discrete ? KKI_FAST_AT_MIDDLE : looked_at >= MOST_LOOKS ? KKI_FAST_IMPACTS : KKI_FAST_AHEAD;
 }
 
 /// What each part may gain must not add up to more than a step may.
@@ -474,16 +474,16 @@ static kk_status step_in_parts(const kk_model *m, kk_simulator *s, kk_state *sta
         }
         if (status == KK_OK && s->fast.meeting >= 0 && s->fast.nmeeting > MOST_MEETINGS) {
             looked_at = MOST_LOOKS;
-            status = attempt(m, s, s->trial, input, length, KKI_STRIKES, error);
+            status = attempt(m, s, s->trial, input, length, KKI_FAST_IMPACTS, error);
         } else if (status == KK_OK && s->fast.meeting >= 0) {
             length = s->fast.meeting;
             looked_at += s->fast.nnear;
-            status = attempt(m, s, s->trial, input, length, KKI_LOOKS_NOWHERE, error);
+            status = attempt(m, s, s->trial, input, length, KKI_FAST_AT_MIDDLE, error);
         }
         left -= length;
         parts++;
     }
-    s->report.parts = parts;
+    s->report.substeps = parts;
     status = status ? status : audit_parts(s, error);
     const kki_warm_list list = kki_state_list(s->trial);
     status = status ? status : find_room_in(s, state, kki_warm_words(&list));
@@ -500,7 +500,7 @@ static void blank_report(kk_report *report) {
     memset(report, 0, sizeof *report);
     report->worst_body[0] = report->worst_body[1] = -1;
     report->flaw_body[0] = report->flaw_body[1] = -1;
-    report->parts = 1;
+    report->substeps = 1;
 }
 
 /// What cannot be proved in one go often can in two: points that lose and find each other are then in other places.
@@ -523,9 +523,9 @@ static kk_status step_yielding(const kk_model *m, kk_simulator *s, kk_state *sta
     s->retry.may_yield = 1;
     const kk_status status = step_in_parts(m, s, state, input, h, h, 0, error);
     s->retry.may_yield = 0;
-    if (status == KK_OK && s->report.given > 0) {
+    if (status == KK_OK && s->report.contact_yield > 0) {
         kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_RESIDUAL, KK_STAGE_SOLVE, s->report.worst_body,
-                      s->report.given);
+                      s->report.contact_yield);
     }
     return status;
 }
@@ -568,7 +568,7 @@ static kk_status step_by_paper(const kk_model *m, kk_simulator *s, kk_state *sta
                                kk_error *error) {
     double t = now(s);
     begin(m, s, state, s->options.timestep);
-    s->fast.policy = KKI_LOOKS_NOWHERE;
+    s->fast.policy = KKI_FAST_AT_MIDDLE;
     memcpy(s->motion.q_middle, s->motion.q, (size_t)m->nq * sizeof *s->motion.q);
     kk_status status = s->paper->step(m, s, state, input, error);
     t = book(s, KK_STAGE_SOLVE, t);
@@ -585,7 +585,7 @@ static kk_status step_by_paper(const kk_model *m, kk_simulator *s, kk_state *sta
 static void repeat(kk_simulator *s, kk_state *state) {
     const double t = now(s);
     memset(s->report.seconds, 0, sizeof s->report.seconds);
-    s->report.repeated = 1;
+    s->report.is_cached = 1;
     kk_state_set_time(state, kk_state_time(state) + s->h);
     book(s, KK_STAGE_PROVE, t);
 }
@@ -593,7 +593,7 @@ static void repeat(kk_simulator *s, kk_state *state) {
 /// All of a step: whatever it lacks room for it says, with KK_LIMIT_EXCEEDED.
 static kk_status step(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, kk_error *error) {
     const double h = s->options.timestep;
-    s->still.is_known = s->still.may_be = 0;
+    s->cached.is_known = s->cached.may_be = 0;
     blank_report(&s->report);
     if (s->paper) {
         return step_by_paper(m, s, state, input, error);
@@ -602,7 +602,7 @@ static kk_status step(const kk_model *m, kk_simulator *s, kk_state *state, const
     if (status == KK_OK && s->fast.meeting >= 0) {
         status = step_in_parts(m, s, state, input, h, h, 1, error);
     } else if (status == KK_OK) {
-        kki_still_end(m, s, state, input);
+        kki_cached_end(m, s, state, input);
     }
     if (status == KK_NOT_CONVERGED) {
         status = step_otherwise(m, s, state, input, h, error);
@@ -630,7 +630,7 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
     const kk_input acting = given ? without_zeros(model, *given) : (kk_input){0};
     const kk_input *input = given ? &acting : NULL;
     kk_status status = check(model, s, state, error);
-    if (status == KK_OK && kki_repeats(model, s, state, input)) {
+    if (status == KK_OK && kki_is_cached(model, s, state, input)) {
         repeat(s, state);
         return KK_OK;
     }

@@ -73,10 +73,10 @@ static verdict judge_joint(const kki_piece *p, const kki_constraint *c, const do
 static verdict judge(const kki_piece *p, const kki_constraint *c, const double *lambda, int *stops) {
     switch (c->kind) {
     case KKI_ON_CONTACT: return judge_contact(p, c, lambda, stops);
-    case KKI_ON_FRICTION:
-    case KKI_ON_RUBBING: return judge_joint(p, c, lambda, stops);
+    case KKI_ON_JOINT_FRICTION:
+    case KKI_ON_TENDON_FRICTION: return judge_joint(p, c, lambda, stops);
     case KKI_ON_LIMIT:
-    case KKI_ON_TENDON: return (verdict){lambda[kki_piece_row(p, c)] > 0 ? STICK : OPEN, {0, 0}};
+    case KKI_ON_TENDON_LIMIT: return (verdict){lambda[kki_piece_row(p, c)] > 0 ? STICK : OPEN, {0, 0}};
     default: return (verdict){STICK, {0, 0}};
     }
 }
@@ -199,7 +199,7 @@ static int is_lawful(const kki_piece *p, const kki_constraint *c, const verdict 
     if (c->kind == KKI_ON_MOTOR) {
         return l[0] >= b->lower && l[0] <= b->upper;
     }
-    return (c->kind != KKI_ON_LIMIT && c->kind != KKI_ON_TENDON) || l[0] >= 0;
+    return (c->kind != KKI_ON_LIMIT && c->kind != KKI_ON_TENDON_LIMIT) || l[0] >= 0;
 }
 
 static int all_lawful(const kki_piece *p, const double *lambda) {
@@ -240,7 +240,7 @@ int kki_stop_inside(kki_piece *p) {
     double *lambda = kki_piece_rows(p, s->solution.lambda), *held = kki_piece_rows(p, s->solution.lambda2),
            *forced = p->I->scratch->product, share = 1;
     int refuted = 1;
-    if (p->I->is_wide) {
+    if (p->I->is_sparse) {
         return 0; // the forced solution would be one of the whole pile
     }
     for (int round = 0; refuted; round++) {

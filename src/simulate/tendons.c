@@ -160,13 +160,13 @@ static void limit_pull(const kk_model *m, kk_simulator *s, int tendon) {
     }
 }
 
-void kki_tendon_haul(const kk_model *model, kk_simulator *s) {
+void kki_tendon_drive(const kk_model *model, kk_simulator *s) {
     for (int i = 0; i < model->ntendon; i++) {
         const kki_tendon_load *x = &s->forces.tendon[i];
         if (x->is_driven) {
             limit_pull(model, s, i);
         }
-        if (is_hauled(model, s, i) && kki_haul_mass(model, s, i) > 0) {
+        if (is_hauled(model, s, i) && kki_tendon_drive_mass(model, s, i) > 0) {
             continue; // by a row
         }
         if (model->tendon[i].type == KK_TENDON_SPATIAL) {
@@ -186,23 +186,23 @@ void kki_tendon_haul(const kk_model *model, kk_simulator *s) {
 
 // ---- rows of armature and of implicit forces
 
-double kki_haul_mass(const kk_model *model, const kk_simulator *s, int tendon) {
+double kki_tendon_drive_mass(const kk_model *model, const kk_simulator *s, int tendon) {
     const kki_tendon_load *x = &s->forces.tendon[tendon];
     return model->tendon[tendon].armature - s->h * (x->passive_slope + x->actuator_slope);
 }
 
-double kki_haul_impulse(const kk_model *model, const kk_simulator *s, int tendon) {
+double kki_tendon_drive_impulse(const kk_model *model, const kk_simulator *s, int tendon) {
     const kki_tendon_load *x = &s->forces.tendon[tendon];
     return s->h * (x->passive + x->actuator) - model->tendon[tendon].armature * x->turn;
 }
 
 void kki_tendon_finish(const kk_model *model, kk_simulator *s, int tendon, double lambda) {
     const kki_tendon_load *x = &s->forces.tendon[tendon];
-    const double mass = kki_haul_mass(model, s, tendon);
+    const double mass = kki_tendon_drive_mass(model, s, tendon);
     if (mass <= 0) {
         return;
     }
-    const double change = (kki_haul_impulse(model, s, tendon) - lambda) / mass, end = x->rate + change;
+    const double change = (kki_tendon_drive_impulse(model, s, tendon) - lambda) / mass, end = x->rate + change;
     const double actuator = x->actuator + x->actuator_slope * change;
     if (model->tendon[tendon].type == KK_TENDON_SPATIAL) { // among the forces on nodes, as those without a row are
         s->energy.pushed_work += 0.5 * lambda * (x->rate + end);
@@ -398,7 +398,7 @@ static void constrain_limit(const kk_model *m, kk_simulator *s, int tendon, int 
     if (!find_branches(m, &m->tendon[tendon], branch) || branch[0] < 0) {
         return;
     }
-    kki_constraint *c = kki_begin_constraint(s, KKI_ON_TENDON, tendon);
+    kki_constraint *c = kki_begin_constraint(s, KKI_ON_TENDON_LIMIT, tendon);
     c->side = side;
     c->nrow = c->nblock = 1;
     c->gap[0] = gap;
@@ -424,7 +424,7 @@ static kki_constraint *constrain_length(const kk_model *m, kk_simulator *s, kki_
 }
 
 static void constrain_rubbing(const kk_model *m, kk_simulator *s, int tendon) {
-    kki_constraint *c = constrain_length(m, s, KKI_ON_RUBBING, tendon);
+    kki_constraint *c = constrain_length(m, s, KKI_ON_TENDON_FRICTION, tendon);
     if (c) {
         c->side = 2;
         kki_end_constraint(s, c);
@@ -432,7 +432,7 @@ static void constrain_rubbing(const kk_model *m, kk_simulator *s, int tendon) {
 }
 
 static void constrain_haul(const kk_model *m, kk_simulator *s, int tendon) {
-    kki_constraint *c = constrain_length(m, s, KKI_ON_HAUL, tendon);
+    kki_constraint *c = constrain_length(m, s, KKI_ON_TENDON_DRIVE, tendon);
     if (c) {
         kki_end_constraint(s, c);
     }
@@ -450,7 +450,7 @@ static void constrain_held(const kk_model *m, kk_simulator *s, int tendon) {
     if (!fits || branch[0] < 0) {
         return;
     }
-    kki_constraint *c = kki_begin_constraint(s, KKI_ON_HELD, tendon);
+    kki_constraint *c = kki_begin_constraint(s, KKI_ON_TENDON_EQUALITY, tendon);
     c->nrow = c->nblock = c->npositions = 1;
     c->dof[0] = branch[0];
     c->dof[1] = branch[1];
@@ -464,12 +464,13 @@ static void constrain_held(const kk_model *m, kk_simulator *s, int tendon) {
 }
 
 int kki_is_spatial_row(const kk_model *m, const kki_constraint *c) {
-    if (c->kind != KKI_ON_TENDON && c->kind != KKI_ON_RUBBING && c->kind != KKI_ON_HELD && c->kind != KKI_ON_HAUL) {
+    if (c->kind != KKI_ON_TENDON_LIMIT && c->kind != KKI_ON_TENDON_FRICTION && c->kind != KKI_ON_TENDON_EQUALITY &&
+        c->kind != KKI_ON_TENDON_DRIVE) {
         return 0;
     }
     const kki_model_tendon *t = &m->tendon[c->item];
     return t->type == KK_TENDON_SPATIAL ||
-           (c->kind == KKI_ON_HELD && t->leader >= 0 && m->tendon[t->leader].type == KK_TENDON_SPATIAL);
+           (c->kind == KKI_ON_TENDON_EQUALITY && t->leader >= 0 && m->tendon[t->leader].type == KK_TENDON_SPATIAL);
 }
 
 void kki_constrain_tendons(const kk_model *model, kk_simulator *s) {

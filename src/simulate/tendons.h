@@ -11,10 +11,10 @@ void kki_tendons_choose(const kk_model *model, kk_simulator *s);
 /// Lengths and rates of the middle, springs and dampers; s->readout.view holds poses and rates where there are spatial tendons.
 void kki_tendon_begin(const kk_model *model, kk_simulator *s);
 /// Behind the actuators: all forces that no row stands for.
-void kki_tendon_haul(const kk_model *model, kk_simulator *s);
+void kki_tendon_drive(const kk_model *model, kk_simulator *s);
 /// Of a row for armature and implicit forces: λ = impulse − mass · (change of the rate). Mass 0: it does nothing.
-double kki_haul_mass(const kk_model *model, const kk_simulator *s, int tendon);
-double kki_haul_impulse(const kk_model *model, const kk_simulator *s, int tendon);
+double kki_tendon_drive_mass(const kk_model *model, const kk_simulator *s, int tendon);
+double kki_tendon_drive_impulse(const kk_model *model, const kk_simulator *s, int tendon);
 /// Forces by source and kinetic energy behind the step.
 void kki_tendon_finish(const kk_model *model, kk_simulator *s, int tendon, double lambda);
 /// A force along a fixed tendon among those of a source.

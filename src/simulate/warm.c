@@ -56,7 +56,7 @@ static void store_some_contacts(void *context, int first, int end, int worker) {
         const kki_contact *c = &x->s->contacts.list[i];
         kki_fetch(&c[AHEAD].point, sizeof c->point);
         kki_fetch(&c[AHEAD].position, sizeof c->position);
-        const kk_vec3 force = kki_loose_has_contact(x->s, i) ? kk_vec3_scale(c->impulse, rate) : c->kept;
+        const kk_vec3 force = kki_free_bodies_have_contact(x->s, i) ? kk_vec3_scale(c->impulse, rate) : c->kept;
         store_contact(x->s, c, force, kki_warm_contact(x->to, i));
     }
 }
@@ -74,10 +74,10 @@ static int slot_of(const kki_warm_layout *w, const kki_constraint *c) {
     static const int by_side[] = {KKI_WARM_LOWER, KKI_WARM_UPPER};
     switch (c->kind) {
     case KKI_ON_LIMIT: return w->first_dof + KKI_WARM_DOF_SIZE * c->item + by_side[c->side];
-    case KKI_ON_FRICTION: return w->first_dof + KKI_WARM_DOF_SIZE * c->item + KKI_WARM_FRICTION;
+    case KKI_ON_JOINT_FRICTION: return w->first_dof + KKI_WARM_DOF_SIZE * c->item + KKI_WARM_FRICTION;
     case KKI_ON_COUPLING: return w->first_coupling + c->item;
     case KKI_ON_LOOP: return w->first_loop + 6 * c->item;
-    case KKI_ON_HELD: return w->first_held + c->item;
+    case KKI_ON_TENDON_EQUALITY: return w->first_held + c->item;
     default: return w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + c->side; // lower, upper, friction
     }
 }
@@ -94,13 +94,13 @@ void kki_warm_store(kk_simulator *s) {
     for (int i = 0; i < s->constraints.count; i++) {
         const kki_constraint *c = &s->constraints.list[i];
         const int is_kept = c->kind != KKI_ON_CONTACT && c->kind != KKI_ON_SPRING && c->kind != KKI_ON_SERVO &&
-                            c->kind != KKI_ON_MOTOR && c->kind != KKI_ON_HAUL;
+                            c->kind != KKI_ON_MOTOR && c->kind != KKI_ON_TENDON_DRIVE;
         double *const to = warm + (is_kept ? slot_of(&w, c) : 0);
         for (int r = 0; r < c->nrow && is_kept; r++) {
             to[r] = s->solution.kept[c->row + r] / s->h;
         }
     }
-    kki_glide_store(s->model, s);
+    kki_saturated_store(s->model, s);
 }
 
 /// Zeros, written only where there are none: to look costs half as much, and most often all are.

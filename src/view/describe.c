@@ -332,7 +332,7 @@ size_t kk_view_mesh_size(const kk_model *model, int mesh) {
 }
 
 kk_status kk_view_mesh(const kk_model *model, int mesh, void *bytes, size_t size) {
-    if (!bytes || size == 0 || size != kk_view_mesh_size(model, mesh)) {
+    if (!model || !bytes || size == 0 || size != kk_view_mesh_size(model, mesh)) {
         return KK_SIZE_MISMATCH;
     }
     const kk_mesh_def def = kk_model_mesh(model, mesh);
@@ -354,7 +354,7 @@ size_t kk_view_height_field_size(const kk_model *model, int field) {
 }
 
 kk_status kk_view_height_field(const kk_model *model, int field, void *bytes, size_t size) {
-    if (!bytes || size == 0 || size != kk_view_height_field_size(model, field)) {
+    if (!model || !bytes || size == 0 || size != kk_view_height_field_size(model, field)) {
         return KK_SIZE_MISMATCH;
     }
     const kk_height_field_def def = kk_model_height_field(model, field);

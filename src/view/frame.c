@@ -1,6 +1,7 @@
 /// One moment as bytes; the layout stands in view.h.
 #include <karakuri/view.h>
 
+#include "base/missing.h"
 #include "view/bytes.h"
 
 enum { MAGIC = 0x31464b4b }; // "KKF1"
@@ -143,6 +144,9 @@ size_t kk_view_frame_size(const kk_model *m, int ncontact) {
 }
 
 kk_status kk_view_frame(const kk_view_source *source, void *bytes, size_t room, size_t *size) {
+    if (kki_is_missing(source, bytes, size)) {
+        return KK_INVALID_ARGUMENT;
+    }
     const kk_model *m = source->model;
     const size_t least = kk_view_frame_size(m, 0), contact = 4 * KK_VIEW_CONTACT_NUMBERS;
     if (!bytes || room < least) {

@@ -11,6 +11,7 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/missing.h"
 #include "model/compile.h"
 #include "model/warm.h"
 #include "simulate/simulator.h"
@@ -482,6 +483,9 @@ static kk_status step_once(kk_session *s, kk_error *error) {
 }
 
 kk_status kk_session_step(kk_session *session, int count, kk_error *error) {
+    if (kki_is_missing(session)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_error own = {0};
     kk_status status = KK_OK;
     for (int i = 0; i < count && status == KK_OK; i++) {
@@ -520,6 +524,9 @@ int kk_session_advance(kk_session *session, double seconds, int most) {
 // ---- showing
 
 kk_status kk_session_describe(kk_session *session, const char **text, size_t *size, kk_error *error) {
+    if (kki_is_missing(session, text, size)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_session *s = session;
     char *fresh;
     size_t fresh_size;
@@ -562,6 +569,9 @@ static kk_view_source source_of(kk_session *s) {
 }
 
 kk_status kk_session_frame(kk_session *session, const void **bytes, size_t *size, kk_error *error) {
+    if (kki_is_missing(session, bytes, size)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_session *s = session;
     const size_t need = kk_view_frame_size(s->model, s->has_step ? kk_simulator_contact_count(s->simulator) : 0);
     if (need > s->frame_room) {

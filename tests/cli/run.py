@@ -487,7 +487,7 @@ def check_run(bench):
     (bench.folder / "scene.xml").write_text(SCENE)
     document = bench.document("run as JSON", ["run", "scene.xml", "-t", "0.6", "-o", "a.kkr", "-l", "a.csv", "--key-every", "64"])
     bench.check("its figures", document["steps"] == 300 and near(document["time"], 0.6, 1e-9) and document["worst_residual"] <= 1e-9 and
-                document["most_contacts"] == 4 and document["cut_short"] == 0, str(document))
+                document["most_contacts"] == 4 and document["hit_iteration_limit"] == 0, str(document))
     rows = list(csv.reader(open(bench.folder / "a.csv")))
     names = [name.split(" [")[0] for name in rows[0]]
     bench.check("its log", len(rows) == 301 and {"time", "box.q.z", "hinge.q", "elbow.v", "servo.u", "elbow.u", "residual", "contacts"} <=
@@ -596,6 +596,50 @@ def bench_column(bench, table, name):
     return [float(row[index]) for row in rows[1:]]
 
 
+def check_outputs(bench):
+    """A file is written whole or not at all, and by one writer at a time."""
+    import fcntl
+    path = bench.folder / "kept.csv"
+    words = ["run", "scene.xml", "-t", "0.02", "--out", "kept.kkr", "--log", "kept.csv"]
+    bench.expect("outputs", words, OK)
+    bench.check("leave no parts", not list(bench.folder.glob("kept.*.part")))
+    before = path.read_bytes()
+    with open(bench.folder / "kept.kkr.part", "w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        bench.expect("two writers of one recording", words, INPUT, err=["kept.kkr", "another program is writing this file"])
+        bench.check("the old table stands", path.read_bytes() == before)
+    bench.expect("the other has gone", words, OK)
+    path.chmod(0o640)
+    bench.expect("written again", words, OK)
+    bench.check("keeps who may read it", path.stat().st_mode & 0o777 == 0o640)
+    (bench.folder / "link.csv").symlink_to(path)
+    bench.expect("through a link", ["run", "scene.xml", "-t", "0.01", "--log", "link.csv"], OK)
+    bench.check("the link stays", (bench.folder / "link.csv").is_symlink() and len(path.read_bytes()) < len(before))
+    bench.expect("a full disk", ["run", "scene.xml", "-t", "0.02", "--out", "/dev/full"], INPUT, err=["could not be written"])
+    if os.geteuid() != 0:
+        path.chmod(0o400)
+        bench.expect("a file that is read-only", words, INPUT, err=["cannot be written"])
+
+
+def check_strange_recordings(bench):
+    """A recording may be anybody's: what it names as its model is not opened whatever it is, and its words do not command a terminal."""
+    scene = (bench.folder / "scene.xml").read_text()
+    (bench.folder / "scene.odd").write_text(scene)
+    bench.expect("a recording of an odd name", ["run", "scene.odd", "-t", "0.02", "--out", "odd.kkr"], OK)
+    bench.expect("an odd model is not opened unasked", ["replay", "odd.kkr", "--verify"], INPUT, err=["is no model file", "--model"])
+    bench.expect("but where it is named", ["replay", "odd.kkr", "--verify", "--model", "scene.odd"], OK, out=["same bits"])
+    (bench.folder / "pipe.xml").write_text(scene)
+    bench.expect("a recording of a file", ["run", "pipe.xml", "-t", "0.02", "--out", "pipe.kkr"], OK)
+    (bench.folder / "pipe.xml").unlink()
+    os.mkfifo(bench.folder / "pipe.xml")
+    bench.expect("that became a pipe", ["replay", "pipe.kkr", "--verify"], INPUT, err=["is no model file"])
+    name = "a\033[2J\u009b31m\rb.xml"
+    (bench.folder / name).write_text(scene)
+    done = bench.expect("a name of commands", ["run", name, "-t", "0.02", "--out", "name.kkr"], OK)
+    told = done.stdout + done.stderr + bench.run("replay", "name.kkr").stdout + bench.run("info", "no" + name).stderr
+    bench.check("shows them", "\\x1b[2J" in told and not any(c in told for c in "\033\u009b\r"), repr(told))
+
+
 def check_replay(bench):
     bench.expect("what a recording holds", ["replay", "a.kkr"], OK, out=["scene.xml", "300, a whole state every 64", "9 coordinates"])
     bench.expect("a replay", ["replay", "a.kkr", "--verify"], OK, out=["all 300 steps", "same bits"])
@@ -619,6 +663,8 @@ def check_replay(bench):
     bench.expect("no recording", ["replay", "scene.xml"], INPUT, err=["does not start as a recording"])
     bench.expect("no file", ["replay", "none.kkr"], INPUT, err=["none.kkr"])
     (bench.folder / "scene.xml").write_text(SCENE.replace('mass="0.3"', 'mass="0.31"'))
+    check_outputs(bench)
+    check_strange_recordings(bench)
     bench.expect("a model that has changed", ["replay", "a.kkr", "--verify"], INPUT, err=["has changed since"])
     (bench.folder / "scene2.xml").write_text(SCENE)
     bench.expect("the model elsewhere", ["replay", "a.kkr", "--verify", "--model", "scene2.xml"], OK, out=["same bits"])

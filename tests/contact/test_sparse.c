@@ -624,7 +624,7 @@ KK_TEST(bundles_of_a_colour_share_no_body) {
         bundle_up(s, kki_bundle_kernels_at(0));
         const kki_bundles *b = &s->work.scratch->bundles;
         int seen[CASE_BLOCKS] = {0}, total = 0;
-        for (int colour = 0; colour < b->colours; colour++) {
+        for (int colour = 0; colour < b->colors; colour++) {
             int used[CASE_BODIES] = {0};
             for (int i = KKI_LANES * b->start[colour]; i < KKI_LANES * b->start[colour + 1]; i++) {
                 const int tie = b->bundle[i / KKI_LANES].tie[i % KKI_LANES];

@@ -92,20 +92,20 @@ static void make_axes(kki_swarm_bundle *b, int lane, kk_random *r) {
     put(b->axis[2], lane, kk_vec3_cross(n, t));
 }
 
-/// Two colours of two bundles with the world below, and one of bodies between each other; lanes have one to four points, one bundle
+/// Two colors of two bundles with the world below, and one of bodies between each other; lanes have one to four points, one bundle
 /// has a single one, and the last lane none.
 static flock make_flock(unsigned seed, const kki_swarm_kernels *kernels) {
     flock f;
     memset(&f, 0, sizeof f);
     kk_random r = {.seed = seed};
     make_bodies(&f, &r, seed % 3 == 0);
-    f.chunk.colours = 3;
+    f.chunk.colors = 3;
     f.batch.chunk_end = 1;
     f.batch.bundle_end = BUNDLES;
     for (int i = 0; i < BUNDLES; i++) {
         kki_swarm_bundle *b = &f.bundle[i];
-        const int colour = i / 2, pair = colour == 2, most = i == 2 ? 1 : 4;
-        f.chunk.start[colour + 1] = i + 1;
+        const int color = i / 2, pair = color == 2, most = i == 2 ? 1 : 4;
+        f.chunk.start[color + 1] = i + 1;
         b->first = 4 * i;
         b->points = most;
         for (int l = 0; l < KKI_SWARM_LANES; l++) {
@@ -115,7 +115,7 @@ static flock make_flock(unsigned seed, const kki_swarm_kernels *kernels) {
             b->friction[l] = is_empty ? 0 : 0.5;
             b->at[0][l] = KKI_SWARM_BODY * (pair && lane < BODIES / 2 ? lane + BODIES / 2 : BODIES);
             b->at[1][l] =
-                KKI_SWARM_BODY * (is_empty || (pair && lane >= BODIES / 2) ? BODIES : lane + 4 * (colour == 1));
+                KKI_SWARM_BODY * (is_empty || (pair && lane >= BODIES / 2) ? BODIES : lane + 4 * (color == 1));
             make_axes(b, l, &r);
             for (int k = 0; k < b->count[l]; k++) {
                 put(f.point[b->first + k].arm[0], l, draw3(&r, 0.05));
@@ -180,7 +180,7 @@ static flock solve_beside(unsigned seed, const kki_swarm_kernels *kernels, doubl
             f.bundle[k].friction[l] = l == 0 ? 10 : others;
         }
     }
-    f.chunk.colours = 1;
+    f.chunk.colors = 1;
     return f;
 }
 

@@ -29,7 +29,7 @@ static struct {
 // ---- from the simulator
 
 /// How a step stands to the island's rows: in Y of all trees, in that of a basis, or tie by tie.
-static const double *y_row(const kk_simulator *s, const kki_island *I, int k) {
+static const double *y_row(const kki_island *I, int k) {
     return I->scratch->Y + (size_t)k * (size_t)I->stride;
 }
 
@@ -37,7 +37,7 @@ static const double *y_row(const kk_simulator *s, const kki_island *I, int k) {
 static int list_trees(const kk_simulator *s, const kki_island *I, int32_t *first) {
     const kk_model *m = s->model;
     int n = 0;
-    if (I->is_narrow) {
+    if (I->has_wrench_basis) {
         first[0] = 0;
         first[1] = I->nv;
         return 1;
@@ -50,11 +50,11 @@ static int list_trees(const kk_simulator *s, const kki_island *I, int32_t *first
     return n;
 }
 
-static bool acts_on(const kk_simulator *s, const kki_island *I, const kki_constraint *c, int first, int end) {
+static bool acts_on(const kki_island *I, const kki_constraint *c, int first, int end) {
     const int row = c->row - I->first_row;
     for (int k = first; k < end; k++) {
         for (int r = 0; r < c->nrow; r++) {
-            if (y_row(s, I, k)[row + r] != 0) {
+            if (y_row(I, k)[row + r] != 0) {
                 return true;
             }
         }
@@ -69,7 +69,7 @@ static int bodies_of(const kk_simulator *s, const kki_island *I, const kki_const
     body[0] = 0;
     body[1] = -1;
     for (int b = 0; b < n; b++) {
-        if (acts_on(s, I, c, first[b], first[b + 1])) {
+        if (acts_on(I, c, first[b], first[b + 1])) {
             if (count < 2) {
                 body[count] = b;
             }
@@ -105,7 +105,7 @@ static void fill_dense(const kk_simulator *s, const kki_island *I, int n, const 
         for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
             for (int r = 0; r < t->nrow; r++) {
                 for (int k = first[t->body[side]]; k < first[t->body[side] + 1]; k++) {
-                    p->Y[used++] = y_row(s, I, k)[t->row + r];
+                    p->Y[used++] = y_row(I, k)[t->row + r];
                 }
             }
         }
@@ -140,7 +140,7 @@ static bool from_dense(const kk_simulator *s, const kki_island *I, corpus_proble
 }
 
 static bool from_wide(const kk_simulator *s, const kki_island *I, corpus_problem *p) {
-    const kki_sparse_problem w = kki_wide_problem(s, I);
+    const kki_sparse_problem w = kki_sparse_rows_problem(s, I);
     p->nbody = w.nbody;
     for (int b = 0; b < w.nbody; b++) {
         p->width += w.nv[b];
@@ -178,10 +178,10 @@ static void fill_free(const kk_simulator *s, const kki_island *I, corpus_problem
         return;
     }
     kki_island_gather(s->model, s, I, s->kick.y_free, all);
-    if (!I->is_wide) {
+    if (!I->is_sparse) {
         memcpy(to, all, (size_t)I->nv * sizeof *to);
     } else {
-        const kki_sparse_problem w = kki_wide_problem(s, I);
+        const kki_sparse_problem w = kki_sparse_rows_problem(s, I);
         for (int b = 0; b < w.nbody; b++) {
             memcpy(to, all + w.first[b], (size_t)w.nv[b] * sizeof *to);
             to += w.nv[b];
@@ -193,14 +193,14 @@ static void fill_free(const kk_simulator *s, const kki_island *I, corpus_problem
 static bool from_island(const kk_simulator *s, const kki_island *I, const kki_problem *problem,
                         const kki_solver_options *options, const double *lambda, corpus_problem *p) {
     *p = (corpus_problem){.ntie = I->nconstraint, .nblock = I->nblock, .nrow = I->nrow};
-    if (!(I->is_wide ? from_wide(s, I, p) : from_dense(s, I, p))) {
+    if (!(I->is_sparse ? from_wide(s, I, p) : from_dense(s, I, p))) {
         return false;
     }
     const size_t rows = (size_t)I->nrow * sizeof(double);
     const kki_solver_options o = options ? *options : kki_island_solver_options(s, I);
     const int most = I->has_robot ? KKI_ROBOT_ROWS : KKI_DENSE_ROWS;
-    const bool matrix =
-        !I->is_wide && !I->is_narrow && I->nrow <= KKI_MOST_MATRIX_ROWS && !(I->nrow > most && I->nrow > I->nv);
+    const bool matrix = !I->is_sparse && !I->has_wrench_basis && I->nrow <= KKI_MOST_MATRIX_ROWS &&
+                        !(I->nrow > most && I->nrow > I->nv);
     memcpy(p->block, problem->block, (size_t)I->nblock * sizeof *p->block);
     memcpy(p->g, problem->g, rows);
     memcpy(p->lambda, lambda, rows);
@@ -210,7 +210,7 @@ static bool from_island(const kk_simulator *s, const kki_island *I, const kki_pr
     if (problem->before) {
         memcpy(p->before, problem->before, rows);
     }
-    p->flags = (I->is_wide ? CORPUS_WIDE : 0) | (matrix ? CORPUS_MATRIX : 0) | (o.moves ? CORPUS_MOVES : 0) |
+    p->flags = (I->is_sparse ? CORPUS_WIDE : 0) | (matrix ? CORPUS_MATRIX : 0) | (o.moves ? CORPUS_MOVES : 0) |
                (problem->before ? CORPUS_BEFORE : 0) | (options ? CORPUS_HANDED : 0);
     p->factors = o.factors > 0 ? o.factors : 0;
     p->timestep = s->h;

@@ -370,7 +370,7 @@ static void use_kernels(kk_simulator *s, int wide) {
     const kki_dense_kernels *dense = kki_dense_kernels_at(wide);
     const struct kki_sparse_kernels *sparse = kki_sparse_kernels_at(wide);
     s->workers.scratch->solver.kernels = dense ? dense : s->workers.scratch->solver.kernels;
-    s->workers.scratch->wide.solver.kernels = sparse ? sparse : s->workers.scratch->wide.solver.kernels;
+    s->workers.scratch->sparse.solver.kernels = sparse ? sparse : s->workers.scratch->sparse.solver.kernels;
 }
 
 typedef struct motion {

@@ -47,7 +47,7 @@ KK_TEST(loose_column_stands_on_ten_sweeps) {
     stage s = column(&options, 1, 0);
     run(&s, kk_test_is_quick() ? 300 : 600);
     const kk_report r = kk_simulator_report(s.simulator);
-    KK_CHECK_EQ_INT(s.simulator->loose.npoint, 4 * HIGH);
+    KK_CHECK_EQ_INT(s.simulator->free_bodies.npoint, 4 * HIGH);
     KK_CHECK_EQ_INT(s.simulator->constraints.count, 0);
     KK_CHECK_EQ_INT(r.islands, 1);
     KK_CHECK_EQ_INT(r.rows, 12 * HIGH);
@@ -154,7 +154,7 @@ KK_TEST(loose_bodies_that_collide_in_flight_keep_their_momentum) {
         }
         for (int i = 0; i < 200; i++) {
             run(&s, 1);
-            met |= s.simulator->loose.npoint > 0;
+            met |= s.simulator->free_bodies.npoint > 0;
         }
         const double *v = kk_state_v_const(s.state), *q = kk_state_q_const(s.state);
         for (int i = 0; i < 4; i++) {
@@ -174,8 +174,8 @@ KK_TEST(loose_is_what_a_sweep_can_do) {
     stage bouncing = column(&budget, 0.5, 0.3), exact = column(&none, 0.5, 0);
     run(&bouncing, 2);
     run(&exact, 2);
-    KK_CHECK_EQ_INT(bouncing.simulator->loose.npoint, 0);
-    KK_CHECK_EQ_INT(exact.simulator->loose.npoint, 0);
+    KK_CHECK_EQ_INT(bouncing.simulator->free_bodies.npoint, 0);
+    KK_CHECK_EQ_INT(exact.simulator->free_bodies.npoint, 0);
     KK_CHECK(bouncing.simulator->constraints.count > 0);
     KK_CHECK(exact.simulator->constraints.count > 0);
     stage_end(&bouncing);
@@ -212,7 +212,7 @@ KK_TEST(loose_balls_bounce_by_newtons_law) {
         int met = 0;
         for (int k = 0; k < 12; k++) {
             run(&s, 1);
-            met += s.simulator->loose.npoint;
+            met += s.simulator->free_bodies.npoint;
             KK_CHECK_EQ_INT(s.simulator->constraints.count, 0);
         }
         KK_CHECK(met > 0);
@@ -230,7 +230,7 @@ KK_TEST(loose_bodies_do_not_touch_before_they_overlap) {
     stage_v(&s, body[0])[3] = 100; // through the other within a step
     run(&s, 1);
     KK_CHECK_EQ_INT(kk_simulator_contact_count(s.simulator), 0);
-    KK_CHECK_EQ_INT(kk_simulator_report(s.simulator).parts, 1);
+    KK_CHECK_EQ_INT(kk_simulator_report(s.simulator).substeps, 1);
     KK_CHECK_NEAR(stage_q(&s, body[0])[4], 1, 1e-12);
     stage_end(&s);
 }

@@ -39,7 +39,7 @@ KK_TEST(wide_tower_stands) {
     double start[7 * PLANKS];
     memcpy(start, kk_state_q(s.state), sizeof start);
     stage_run(&s, kk_test_is_quick() ? 50 : 400, NULL);
-    KK_CHECK(s.simulator->islands.list[0].is_wide);
+    KK_CHECK(s.simulator->islands.list[0].is_sparse);
     for (int i = 0; i < 7 * PLANKS; i++) {
         KK_CHECK_NEAR(kk_state_q(s.state)[i], start[i], 1e-9);
     }
@@ -52,8 +52,8 @@ KK_TEST(wide_moves_as_dense) {
     make_dense(&dense);
     stage_run(&wide, 1, NULL);
     stage_run(&dense, 1, NULL);
-    KK_CHECK(wide.simulator->islands.count > 0 && wide.simulator->islands.list[0].is_wide);
-    KK_CHECK(!dense.simulator->islands.list[0].is_wide);
+    KK_CHECK(wide.simulator->islands.count > 0 && wide.simulator->islands.list[0].is_sparse);
+    KK_CHECK(!dense.simulator->islands.list[0].is_sparse);
     for (int i = 0; i < 6 * PLANKS; i++) {
         KK_CHECK_NEAR(kk_state_v(wide.state)[i], kk_state_v(dense.state)[i], 1e-7);
     }
@@ -113,8 +113,8 @@ KK_TEST(wide_islands_hold_robots) {
         }
     }
     KK_CHECK_EQ_INT(wide.simulator->islands.count, 1);
-    KK_CHECK(wide.simulator->islands.list[0].is_wide);
-    KK_CHECK_EQ_INT(wide.simulator->workers.scratch->wide.nv[11], 2);
+    KK_CHECK(wide.simulator->islands.list[0].is_sparse);
+    KK_CHECK_EQ_INT(wide.simulator->workers.scratch->sparse.nv[11], 2);
     stage_end(&wide);
     stage_end(&dense);
 }
@@ -276,7 +276,7 @@ KK_TEST(wide_piles_give_way_in_whole_steps) {
     int parts = 0;
     for (int k = 0; k < 30; k++) {
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
-        parts += kk_simulator_report(s.simulator).parts;
+        parts += kk_simulator_report(s.simulator).substeps;
     }
     KK_CHECK(parts <= 32);
     stage_end(&s);
@@ -336,7 +336,7 @@ KK_TEST(wide_piles_fall_to_many_digits) {
     for (int k = 0; k < 40; k++) {
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
         const kk_report r = kk_simulator_report(s.simulator);
-        KK_CHECK_EQ_INT(r.parts, 1);
+        KK_CHECK_EQ_INT(r.substeps, 1);
         KK_CHECK(r.largest_island > 128);
     }
     stage_end(&s);
@@ -362,7 +362,7 @@ static int begins(double along, double down, int *parts) {
         s.simulator->hooks.probe = count_begins;
         s.simulator->hooks.probe_user = &count;
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
-        *parts = kk_simulator_report(s.simulator).parts;
+        *parts = kk_simulator_report(s.simulator).substeps;
         KK_CHECK(stage_q(&s, ball)[6] > 1.09);
     }
     stage_end(&s);

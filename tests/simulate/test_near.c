@@ -223,7 +223,7 @@ static void move_robot(stage *s, kk_random *r, int turn) {
 
 static void meet(stage *s, kk_simulator *x) {
     x->h = 2e-3;
-    x->fast.policy = KKI_LOOKS_NOWHERE;
+    x->fast.policy = KKI_FAST_AT_MIDDLE;
     KK_CHECK_EQ_INT(kk_kinematics_velocity(s->model, x->data, kk_state_q(s->state), kk_state_v(s->state)), KK_OK);
     KK_CHECK_EQ_INT(kki_detect(s->model, x, s->state), KK_OK);
 }
@@ -281,7 +281,7 @@ KK_TEST(shapes_are_placed_alike) {
             for (int32_t i = 1; i < s.model->nshape; i++) {
                 const kk_transform X =
                     kk_transform_mul(kki_node_transform(s.simulator->data, n->owner[i].node), s.model->shape[i].X_NS);
-                const kk_vec3 c = kk_transform_point(X, n->outline[i].centre);
+                const kk_vec3 c = kk_transform_point(X, n->outline[i].center);
                 for (int k = 0; kki_near_kernels_at(k); k++) {
                     kki_near_kernels_at(0)->place(n, s.simulator->data, &i, 1, 1e-3, &to);
                     const double expected = to.reach[i];

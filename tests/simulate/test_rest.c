@@ -28,7 +28,7 @@ static stage column(int boxes, double drop) {
 }
 
 static int is_repeated(const stage *s) {
-    return kk_simulator_report(s->simulator).repeated;
+    return kk_simulator_report(s->simulator).is_cached;
 }
 
 static int all_zero(int n, const double *x) {
@@ -77,7 +77,7 @@ KK_TEST(a_repeated_step_is_the_computed_one) {
         KK_CHECK(!is_repeated(&computed));
         repeated += is_repeated(&known);
         kk_report a = kk_simulator_report(known.simulator), b = kk_simulator_report(computed.simulator);
-        a.repeated = 0;
+        a.is_cached = 0;
         KK_CHECK_BYTES(&a, &b, sizeof a);
         const int contacts = kk_simulator_contact_count(known.simulator);
         KK_CHECK_EQ_INT(contacts, kk_simulator_contact_count(computed.simulator));
@@ -100,13 +100,13 @@ KK_TEST(ten_boxes_are_wide_only_while_they_rest) {
     stage s = column(TEN, 0), dense = column(TEN, 0);
     dense.simulator->islands.padded_width = 0;
     KK_CHECK(stage_run(&s, 20, NULL) && stage_run(&dense, 20, NULL));
-    KK_CHECK(s.simulator->islands.count == 1 && s.simulator->islands.list[0].is_wide);
+    KK_CHECK(s.simulator->islands.count == 1 && s.simulator->islands.list[0].is_sparse);
     KK_CHECK(all_zero(6 * TEN, kk_state_v(s.state)));
     kk_state_v(s.state)[6 * TEN - 3] = kk_state_v(dense.state)[6 * TEN - 3] = 0.0123; // the uppermost slides
     KK_CHECK(stage_run(&s, 1, NULL) && stage_run(&dense, 1, NULL));
-    KK_CHECK(s.simulator->islands.count == 1 && !s.simulator->islands.list[0].is_wide);
+    KK_CHECK(s.simulator->islands.count == 1 && !s.simulator->islands.list[0].is_sparse);
     KK_CHECK(stage_run(&s, 20, NULL) && stage_run(&dense, 20, NULL));
-    KK_CHECK(s.simulator->islands.list[0].is_wide && !dense.simulator->islands.list[0].is_wide);
+    KK_CHECK(s.simulator->islands.list[0].is_sparse && !dense.simulator->islands.list[0].is_sparse);
     for (int i = 0; i < kk_model_nq(s.model); i++) {
         KK_CHECK_NEAR(kk_state_q(s.state)[i], kk_state_q(dense.state)[i], 1e-12);
     }
@@ -205,7 +205,7 @@ KK_TEST(a_fast_state_in_between_wakes) {
     KK_CHECK(stage_run(&s, 10, NULL));
     KK_CHECK(is_repeated(&s));
     KK_CHECK_EQ_INT(kk_step(s.model, fast, s.simulator, NULL, &s.error), KK_OK);
-    KK_CHECK(kk_simulator_report(s.simulator).parts > 1);
+    KK_CHECK(kk_simulator_report(s.simulator).substeps > 1);
     KK_CHECK_EQ_INT(kk_step(s.model, fast, s.simulator, NULL, &s.error), KK_OK);
     KK_CHECK(!is_repeated(&s));
     wakes(&s, NULL);

@@ -118,7 +118,7 @@ static int strangers_of(const kki_swarm *w, int number) {
     const kki_swarm_chunk *c = &w->chunk[number];
     const int end = w->chunk[number + 1 < w->nchunk ? number + 1 : number].body_end;
     int strangers = 0;
-    for (int i = c->start[0]; i < c->start[c->colours]; i++) {
+    for (int i = c->start[0]; i < c->start[c->colors]; i++) {
         for (int k = 0; k < 2 * KKI_SWARM_LANES; k++) {
             const int body = w->bundle[i].at[k % 2][k / 2] / KKI_SWARM_BODY;
             strangers += body < w->nbody && (body < c->body || body >= end);
@@ -128,15 +128,15 @@ static int strangers_of(const kki_swarm *w, int number) {
 }
 
 static void check_slabs(const kk_simulator *s) {
-    const kki_swarm *w = &s->loose.swarm;
+    const kki_swarm *w = &s->free_bodies.swarm;
     KK_CHECK(w->nbatch == 1 && w->nchunk > 3 && w->chunk[w->nchunk - 1].body_end == w->nbody);
     for (int i = 0, faces = 0; i < w->nchunk; i++) { // one behind the other, and each face once
         KK_CHECK(w->chunk[i].body == (i == 0 ? 0 : w->chunk[i - 1].body_end));
         KK_CHECK_EQ_INT(strangers_of(w, i), 0);
         faces += w->chunk[i].face_end - w->chunk[i].face;
-        KK_CHECK(i + 1 < w->nchunk || faces == s->loose.nface);
+        KK_CHECK(i + 1 < w->nchunk || faces == s->free_bodies.nface);
     }
-    KK_CHECK(s->loose.npoint == s->contacts.count);
+    KK_CHECK(s->free_bodies.npoint == s->contacts.count);
 }
 
 KK_TEST(workers_share_a_large_island_slab_by_slab) {
@@ -165,7 +165,7 @@ KK_TEST(workers_have_places_for_the_points_of_a_batch) {
         const kk_step_options options = {.budget = 10,
                                          .workers = {.count = k ? k + 1 : 0, .run = run_backwards, .user = &order}};
         stage s = sheet(0.15, &options);
-        const kki_swarm *w = &s.simulator->loose.swarm;
+        const kki_swarm *w = &s.simulator->free_bodies.swarm;
         int last[3] = {0};
         for (int i = 0; i < 3; i++) {
             KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
@@ -184,7 +184,8 @@ KK_TEST(workers_have_places_for_the_points_of_a_batch) {
 }
 
 static void list_scratch(const kki_island_scratch *x, const void *list[9]) {
-    const void *const all[9] = {x->narrow.Q, x->verdict, x->held, x->waiting, x->stopping, x->A, x->Y, x->G, x->y_end};
+    const void *const all[9] = {x->wrench_basis.Q, x->verdict, x->held, x->waiting, x->stopping, x->A, x->Y, x->G,
+                                x->y_end};
     memcpy(list, all, sizeof all);
 }
 

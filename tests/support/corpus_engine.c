@@ -7,7 +7,7 @@
 
 #include "contact/scratch.h"
 #include "simulate/degrade.h"
-#include "simulate/wide.h"
+#include "simulate/rows_sparse.h"
 
 enum { FEW_BODIES = 64 };
 
@@ -133,7 +133,7 @@ static kki_solver_stats solve_sparse(corpus_case *c, const kki_solver_options *o
     const double start = corpus_seconds();
     kki_sparse_solve(&c->sparse.problem, o, &c->sparse_work, c->lambda, c->u, &proof, &stats);
     c->seconds += corpus_seconds() - start;
-    if (!stats.solved && c->has_dense && c->p->nrow <= KKI_WIDE_HANDED) {
+    if (!stats.solved && c->has_dense && c->p->nrow <= KKI_SPARSE_MOST_DENSE) {
         const kki_solver_stats before = stats;
         stats = solve_dense(c, o, false);
         stats.factorisations += before.factorisations;
@@ -147,7 +147,7 @@ kki_certificate corpus_engine(corpus_case *c, kki_solver_stats *stats) {
     const kki_solver_options o = corpus_options(c->p);
     memcpy(c->lambda, c->p->lambda, (size_t)c->p->nrow * sizeof *c->lambda);
     c->seconds = 0;
-    const bool is_wide = (c->p->flags & CORPUS_WIDE) || !c->has_dense;
-    *stats = is_wide ? solve_sparse(c, &o) : solve_dense(c, &o, c->has_matrix);
+    const bool is_sparse = (c->p->flags & CORPUS_WIDE) || !c->has_dense;
+    *stats = is_sparse ? solve_sparse(c, &o) : solve_dense(c, &o, c->has_matrix);
     return corpus_judge(c);
 }

@@ -133,12 +133,23 @@ void cli_begin_document(const cli *c, json_writer *json);
 /// The same for verbs that find something wrong: "ok" is false then.
 void cli_begin_verdict(const cli *c, json_writer *json, bool is_good);
 int cli_end_document(const cli *c, json_writer *json);
+/// Writes a text for a terminal: names and notes come from files of strangers, so what a terminal would take for a command is shown as \x1b, but for our own styles.
+void cli_put(FILE *file, const char *text);
 /// Prints a text, or {"text": …} with --json, and frees it.
 int cli_print(const cli *c, cli_text *text);
 /// Closes the standard output; an exit code of its own where not everything was written.
 int cli_finish(cli *c, int code);
 
-typedef enum cli_style_kind { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_RED, CLI_YELLOW, CLI_GREEN, CLI_CYAN } cli_style_kind;
+typedef enum cli_style_kind {
+    CLI_PLAIN,
+    CLI_BOLD,
+    CLI_DIM,
+    CLI_RED,
+    CLI_YELLOW,
+    CLI_GREEN,
+    CLI_CYAN,
+    CLI_STYLE_COUNT
+} cli_style_kind;
 /// The escape sequence for the standard output; "" where it is no terminal.
 const char *cli_style(const cli *c, cli_style_kind kind);
 

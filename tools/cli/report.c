@@ -31,6 +31,45 @@ static const char *error_style(const cli *c, cli_style_kind kind) {
     return c->color_err ? sequence(kind) : "";
 }
 
+// ---- what a terminal gets
+
+/// How many bytes at the start of a text are one of our own styles.
+static size_t style_length(const char *text) {
+    for (cli_style_kind i = CLI_PLAIN; i < CLI_STYLE_COUNT; i++) {
+        const size_t length = strlen(sequence(i));
+        if (strncmp(text, sequence(i), length) == 0) {
+            return length;
+        }
+    }
+    return 0;
+}
+
+/// Whether a terminal would take this for a command: C0 but for tab and end of line, DEL, and C1, as UTF-8 or as a byte that is none.
+static bool is_command(const unsigned char *at, bool is_inside) {
+    if (*at < 0x20) {
+        return *at != '\n' && *at != '\t';
+    }
+    return *at == 0x7f || (*at == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) || (!is_inside && *at >= 0x80 && *at < 0xa0);
+}
+
+void cli_put(FILE *file, const char *text) {
+    int left = 0; // bytes of a character of several
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        const size_t style = left ? 0 : style_length((const char *)at);
+        if (style) {
+            fwrite(at, 1, style, file);
+            at += style - 1;
+        } else if (is_command(at, left > 0)) {
+            at += *at == 0xc2;
+            fprintf(file, "\\x%02x", *at);
+            left = 0;
+        } else {
+            fputc(*at, file);
+            left = *at >= 0xf0 ? 3 : *at >= 0xe0 ? 2 : *at >= 0xc2 ? 1 : left > 0 && *at >= 0x80 ? left - 1 : 0;
+        }
+    }
+}
+
 static char *format_text(const char *format, va_list list) {
     char text[2048];
     vsnprintf(text, sizeof text, format, list);
@@ -60,7 +99,7 @@ static void write_notes(const cli *c, json_writer *json) {
 int cli_end_document(const cli *c, json_writer *json) {
     write_notes(c, json);
     json_end(json);
-    fputs(text_string(&json->text), stdout);
+    cli_put(stdout, text_string(&json->text));
     json_free(json);
     return CLI_EXIT_OK;
 }
@@ -72,7 +111,7 @@ int cli_print(const cli *c, cli_text *text) {
         json_string(&json, "text", text_string(text));
         cli_end_document(c, &json);
     } else {
-        fputs(text_string(text), stdout);
+        cli_put(stdout, text_string(text));
     }
     text_free(text);
     return CLI_EXIT_OK;
@@ -118,7 +157,7 @@ static void write_error_document(cli *c, int code, const kk_error *error) {
 /// "file:line:column: " as far as it is known.
 static void print_place(const kk_error *error) {
     if (error->file[0]) {
-        fputs(error->file, stderr);
+        cli_put(stderr, error->file);
         if (error->line > 0) {
             fprintf(stderr, error->column > 0 ? ":%d:%d" : ":%d", error->line, error->column);
         }
@@ -131,8 +170,9 @@ static void print_place(const kk_error *error) {
 static int fail_with(cli *c, int code, const kk_error *error) {
     fputs(error_style(c, CLI_BOLD), stderr);
     print_place(error);
-    fprintf(stderr, "%s%serror:%s %s\n", error_style(c, CLI_PLAIN), error_style(c, CLI_RED), error_style(c, CLI_PLAIN),
-            error->text);
+    fprintf(stderr, "%s%serror:%s ", error_style(c, CLI_PLAIN), error_style(c, CLI_RED), error_style(c, CLI_PLAIN));
+    cli_put(stderr, error->text);
+    fputc('\n', stderr);
     if (code == CLI_EXIT_USAGE) {
         fprintf(stderr, "try 'karakuri help%s%s'\n", c->verb ? " " : "", c->verb ? c->verb->name : "");
     }
@@ -190,8 +230,9 @@ void cli_message(cli *c, const kk_message *message) {
     cli_message_text(message, &line);
     if (!c->common.quiet) {
         const bool is_note = message->severity == KK_SEVERITY_NOTE;
-        fprintf(stderr, "%s%s%s\n", error_style(c, is_note ? CLI_CYAN : CLI_YELLOW), text_string(&line),
-                error_style(c, CLI_PLAIN));
+        fputs(error_style(c, is_note ? CLI_CYAN : CLI_YELLOW), stderr);
+        cli_put(stderr, text_string(&line));
+        fprintf(stderr, "%s\n", error_style(c, CLI_PLAIN));
     }
     keep_note(c, cli_copy(text_string(&line)));
     text_free(&line);
@@ -204,7 +245,9 @@ void cli_note(cli *c, const char *format, ...) {
     va_end(list);
     keep_note(c, text);
     if (!c->common.quiet) {
-        fprintf(stderr, "%snote:%s %s\n", error_style(c, CLI_CYAN), error_style(c, CLI_PLAIN), text);
+        fprintf(stderr, "%snote:%s ", error_style(c, CLI_CYAN), error_style(c, CLI_PLAIN));
+        cli_put(stderr, text);
+        fputc('\n', stderr);
     }
 }
 

@@ -2,7 +2,6 @@
 #define _XOPEN_SOURCE 700 // realpath
 #include "save.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,11 +32,8 @@ int save_bytes(cli *c, const char *path, const char *bytes, size_t size) {
         fwrite(bytes, 1, size, stdout); // cli_finish looks whether it went well
         return 0;
     }
-    errno = 0;
-    FILE *file = fopen(path, "wb");
-    const bool is_written = file && fwrite(bytes, 1, size, file) == size;
-    const bool is_closed = file && fclose(file) == 0;
-    return is_written && is_closed ? 0 : cli_fail(c, CLI_EXIT_INPUT, "%s cannot be written: %s", path, strerror(errno));
+    kk_error error = {0};
+    return kk_file_write(path, bytes, size, &error) == KK_OK ? 0 : cli_fail_error(c, &error);
 }
 
 int save_check_other(cli *c, const char *in, const char *out) {

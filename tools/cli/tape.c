@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 // ---- the note
 
@@ -122,8 +123,30 @@ int tape_read(cli *c, const char *path, tape *t) {
     return 0;
 }
 
+/// Whether a path that stands in a recording may be opened unasked: a robot of ours, or a plain file that is named like a model. A recording
+/// may be anybody's, and must not make this program wait for a pipe or quote a file of passwords.
+static bool is_plain_model(const char *name) {
+    static const char *const ends[] = {".xml", ".mjcf", ".urdf", ".xacro", ".sdf"};
+    struct stat about;
+    if (is_robot_name(name)) {
+        return true;
+    }
+    const char *end = strrchr(name, '.');
+    for (size_t i = 0; end && i < sizeof ends / sizeof *ends; i++) {
+        if (strcmp(end, ends[i]) == 0) {
+            return stat(name, &about) != 0 || S_ISREG(about.st_mode);
+        }
+    }
+    return false;
+}
+
 int tape_load_model(cli *c, tape *t, const char *instead, cli_model *m) {
     const char *name = instead ? instead : text_string(&t->model);
+    if (!instead && name[0] && !is_plain_model(name)) {
+        return cli_fail(c, CLI_EXIT_INPUT,
+                        "the recording names '%s' as its model, which is no model file — name it with --model FILE",
+                        name);
+    }
     if (!name[0]) {
         return cli_fail(c, CLI_EXIT_USAGE,
                         "the recording does not say which model it is of — name it with --model FILE");

@@ -1,8 +1,8 @@
 // karakuri man [VERB] [--out FOLDER]: manual pages in the man(7) language, from the tables of help.
-#include <errno.h>
 #include <string.h>
 
 #include "cli.h"
+#include "save.h"
 
 typedef struct man_options {
     const char *verb, *folder;
@@ -182,11 +182,9 @@ static int write_page(cli *c, const char *folder, const cli_verb *verb) {
     } else {
         page_of_tool(&page);
     }
-    FILE *file = fopen(path, "w");
-    const bool is_written = file && fputs(text_string(&page), file) >= 0;
-    const bool is_closed = file && fclose(file) == 0;
+    const int code = save_bytes(c, path, page.bytes, page.size);
     text_free(&page);
-    return is_written && is_closed ? 0 : cli_fail(c, CLI_EXIT_INPUT, "%s cannot be written: %s", path, strerror(errno));
+    return code;
 }
 
 static int write_all(cli *c, const char *folder) {

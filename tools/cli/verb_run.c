@@ -185,7 +185,7 @@ static const cli_option options_table[] = {
 typedef struct figures {
     double residual, residual_time, penetration, wall;
     int contacts;
-    int64_t steps, cut_short, degraded, held;
+    int64_t steps, hit_iteration_limit, degraded, held;
     spread times; ///< of single steps
     ledger ledger;
 } figures;
@@ -349,7 +349,7 @@ static void take_quality(job *j, const kk_report *r) {
 static void take_figures(figures *f, const kk_report *r, double time) {
     f->penetration = r->penetration > f->penetration ? r->penetration : f->penetration;
     f->contacts = r->contacts > f->contacts ? r->contacts : f->contacts;
-    f->cut_short += r->cut_short != 0;
+    f->hit_iteration_limit += r->hit_iteration_limit != 0;
     if (r->residual > f->residual) {
         f->residual = r->residual;
         f->residual_time = time;
@@ -585,8 +585,8 @@ static void print_summary(const job *j, double dt, cli_text *out) {
     text_format(out, "  a step        half of them within %.3g µs, 99 %% within %.3g µs, the longest %.3g µs\n",
                 1e6 * spread_quantile(&f->times, 0.5), 1e6 * spread_quantile(&f->times, 0.99), 1e6 * f->times.worst);
     text_format(out, "  residual      at most %.3g m/s, at %.4g s\n", f->residual, f->residual_time);
-    if (f->cut_short) {
-        text_format(out, "  cut short     %lld steps, by the %s\n", (long long)f->cut_short,
+    if (f->hit_iteration_limit) {
+        text_format(out, "  unfinished    %lld steps, by the %s\n", (long long)f->hit_iteration_limit,
                     j->o->solver && !j->o->budget ? "solver's own bounds" : "budget");
     }
     print_findings(j, out);
@@ -653,7 +653,7 @@ static int write_summary(const job *j, double dt) {
     json_number(&json, "worst_residual_time", f->residual_time);
     json_number(&json, "worst_penetration", f->penetration);
     json_integer(&json, "most_contacts", f->contacts);
-    json_integer(&json, "cut_short", f->cut_short);
+    json_integer(&json, "hit_iteration_limit", f->hit_iteration_limit);
     json_integer(&json, "degraded", f->degraded);
     json_integer(&json, "held", f->held);
     write_findings(j, &json);
@@ -675,7 +675,7 @@ static int tell(const job *j, double dt) {
     cli_text out = {0};
     print_summary(j, dt, &out);
     if (is_stdout(j->o->out) || is_stdout(j->o->log)) {
-        fputs(text_string(&out), stderr);
+        cli_put(stderr, text_string(&out));
         text_free(&out);
         return 0;
     }

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "plot.h"
+#include "save.h"
 #include "simbench/simbench.h"
 
 typedef struct simbench_options {
@@ -164,13 +165,7 @@ static int write_plot(cli *c, const char *folder, const simbench_result *results
     cli_text name = {0}, svg = {0};
     text_format(&name, "%s/simbench.svg", folder);
     draw(results, &svg);
-    FILE *file = fopen(text_string(&name), "wb");
-    const bool is_written = file && fwrite(svg.bytes, 1, svg.size, file) == svg.size;
-    const bool is_closed = file && fclose(file) == 0;
-    const int code =
-        is_written && is_closed
-            ? 0
-            : cli_fail(c, CLI_EXIT_INPUT, "%s cannot be written — check that the folder exists", text_string(&name));
+    const int code = save_bytes(c, text_string(&name), svg.bytes, svg.size);
     text_free(&name);
     text_free(&svg);
     return code;

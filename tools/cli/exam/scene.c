@@ -44,9 +44,7 @@ static void draw_end(scene *s) {
     s->e->is_drawn = s->e->draws_only;
     snapshot_draw(&source, 960, 540, &drawn);
     picture_png(&drawn, &bytes);
-    FILE *file = fopen(path, "wb");
-    const bool is_written = file && fwrite(bytes.bytes, 1, bytes.size, file) == bytes.size;
-    if (!file || fclose(file) != 0 || !is_written) {
+    if (kk_file_write(path, bytes.bytes, bytes.size, NULL) != KK_OK) {
         exam_trouble(s->e, "the picture cannot be written");
     }
     text_free(&bytes);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "simulate/loose_parts.h"
+#include "simulate/free_bodies/parts.h"
 
 // ---- contacts and bodies
 
@@ -12,7 +12,7 @@ static kk_vec3 get_lane(const double from[3][KKI_SWARM_LANES], int lane) {
 }
 
 /// @param impulse  in world axes    @param velocity  in those of the contact
-static void finish_contact(const kki_passing *p, kki_contact *k, double friction, kk_vec3 impulse, kk_vec3 velocity) {
+static void finish_contact(const kki_free_pass *p, kki_contact *k, double friction, kk_vec3 impulse, kk_vec3 velocity) {
     k->impulse = impulse;
     k->friction = friction;
     k->velocity = velocity;
@@ -21,8 +21,8 @@ static void finish_contact(const kki_passing *p, kki_contact *k, double friction
     }
 }
 
-static void finish_lane(const kki_passing *p, const kki_swarm_bundle *b, int lane) {
-    const kki_loose *x = &p->s->loose;
+static void finish_lane(const kki_free_pass *p, const kki_swarm_bundle *b, int lane) {
+    const kki_free_bodies *x = &p->s->free_bodies;
     const kk_vec3 n = get_lane(b->axis[0], lane), t1 = get_lane(b->axis[1], lane), t2 = get_lane(b->axis[2], lane);
     for (int i = 0; i < b->count[lane]; i++) {
         kki_contact *k = &p->s->contacts.list[b->contact[lane] + i];
@@ -33,10 +33,10 @@ static void finish_lane(const kki_passing *p, const kki_swarm_bundle *b, int lan
     }
 }
 
-static void finish_ball_lane(const kki_passing *p, const kki_swarm_bundle *b, const kki_swarm_ball *from, int lane) {
+static void finish_ball_lane(const kki_free_pass *p, const kki_swarm_bundle *b, const kki_swarm_ball *from, int lane) {
     if (b->count[lane] > 0) {
         kki_contact *k = &p->s->contacts.list[b->contact[lane]];
-        const kk_vec3 v = get_lane(p->s->loose.swarm.end[b->first].u, lane);
+        const kk_vec3 v = get_lane(p->s->free_bodies.swarm.end[b->first].u, lane);
         finish_contact(
             p, k, from->friction[lane], get_lane(from->total, lane),
             kk_vec3_make(kk_vec3_dot(v, k->normal), kk_vec3_dot(v, k->tangent[0]), kk_vec3_dot(v, k->tangent[1])));
@@ -58,24 +58,24 @@ static int worst_of(const kki_swarm *w, int bundle) {
     return worst;
 }
 
-void kki_loose_finish_bundle(void *context, int bundle) {
-    const kki_passing *p = context;
+void kki_free_bodies_finish_bundle(void *context, int bundle) {
+    const kki_free_pass *p = context;
     const kk_simulator *s = p->s;
-    kki_fetch_contacts(p, bundle + KKI_LOOSE_AHEAD, offsetof(kki_contact, surface));
+    kki_fetch_contacts(p, bundle + KKI_FREE_BODIES_AHEAD, offsetof(kki_contact, surface));
     for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
-        const kki_swarm *w = &s->loose.swarm;
+        const kki_swarm *w = &s->free_bodies.swarm;
         if (w->is_ball[bundle]) {
             finish_ball_lane(p, &w->bundle[bundle], &w->ball[bundle], lane);
         } else {
             finish_lane(p, &w->bundle[bundle], lane);
         }
     }
-    s->loose.swarm.proof[bundle].worst = worst_of(&s->loose.swarm, bundle);
-    s->loose.swarm.kernels->repose(&s->loose.swarm, bundle, s->options.correction / (0.5 * s->h));
+    s->free_bodies.swarm.proof[bundle].worst = worst_of(&s->free_bodies.swarm, bundle);
+    s->free_bodies.swarm.kernels->repose(&s->free_bodies.swarm, bundle, s->options.correction / (0.5 * s->h));
 }
 
-/// Energies before and behind a change, of a body that the kick leaves out (crowd.c). @param angular, linear  the change
-static kki_kinetic kinetic_of(const kki_loose_body *own, const double *v, kk_vec3 angular, kk_vec3 linear) {
+/// Energies before and behind a change, of a body that the kick leaves out (free_bodies/stepper.c). @param angular, linear  the change
+static kki_kinetic kinetic_of(const kki_free_body *own, const double *v, kk_vec3 angular, kk_vec3 linear) {
     double y[6], change[6];
     kki_scale_velocity(own, kki_vec_at(v), kki_vec_at(v + 3), y);
     kki_scale_velocity(own, angular, linear, change);
@@ -87,7 +87,7 @@ static kki_kinetic kinetic_of(const kki_loose_body *own, const double *v, kk_vec
 }
 
 /// y += B Δ. @param angular, linear  Δ in the body's axes
-static void add_scaled(const kki_loose_body *own, kk_vec3 angular, kk_vec3 linear, double *y) {
+static void add_scaled(const kki_free_body *own, kk_vec3 angular, kk_vec3 linear, double *y) {
     double change[6];
     kki_scale_velocity(own, angular, linear, change);
     for (int k = 0; k < 6; k++) {
@@ -104,10 +104,10 @@ static void put_sum(const double *v, kk_vec3 angular, kk_vec3 linear, double *to
 
 /// What a body's velocities have become, in its own axes; and the forces from outside, and the work of impulses: wrench times the mean of the
 /// velocities before and after.
-void kki_loose_finish_bodies(void *context, int first, int end) {
-    const kki_passing *p = context;
+void kki_free_bodies_finish_bodies(void *context, int first, int end) {
+    const kki_free_pass *p = context;
     kk_simulator *s = p->s;
-    kki_loose *x = &s->loose;
+    kki_free_bodies *x = &s->free_bodies;
     for (int i = first; i < end; i++) {
         const int node = x->node[i], dof = x->dof[i];
         kki_fetch_body(s, node);
@@ -120,7 +120,7 @@ void kki_loose_finish_bodies(void *context, int first, int end) {
         const kk_vec3 linear = kk_mat3_tmul_vec(R, kk_vec3_sub(u, u0)),
                       angular = kk_mat3_tmul_vec(R, kk_vec3_sub(w, w0));
         if (s->traits.has_only_free_bodies) {
-            s->crowd.kinetic[node] = kinetic_of(&x->own[node], s->motion.v + dof, angular, linear);
+            s->only_free.kinetic[node] = kinetic_of(&x->own[node], s->motion.v + dof, angular, linear);
             put_sum(s->motion.v + dof, angular, linear, s->motion.v_after + dof);
             memcpy(s->motion.v_drift + dof, s->motion.v_after + dof, 6 * sizeof *s->motion.v_drift);
         } else {
@@ -134,10 +134,10 @@ void kki_loose_finish_bodies(void *context, int first, int end) {
     }
 }
 
-void kki_loose_drift_bodies(void *context, int first, int end) {
-    const kki_passing *p = context;
+void kki_free_bodies_drift_bodies(void *context, int first, int end) {
+    const kki_free_pass *p = context;
     kk_simulator *s = p->s;
-    const kki_loose *x = &s->loose;
+    const kki_free_bodies *x = &s->free_bodies;
     for (int i = first; i < end; i++) {
         const int node = x->node[i], dof = x->dof[i];
         kki_fetch_body(s, node);
@@ -159,7 +159,7 @@ static double larger(double a, double b) {
 }
 
 /// The first contact with the largest residual.
-static int worst_contact(const kki_loose *x, double residual) {
+static int worst_contact(const kki_free_bodies *x, double residual) {
     int worst = -1;
     for (int i = 0; i < x->swarm.count; i++) {
         const kki_swarm_proof *b = &x->swarm.proof[i];
@@ -177,7 +177,7 @@ typedef struct summary {
     double residual, cone, signorini, turned, fastest, overlap; ///< residual: squared
 } summary;
 
-static summary sum_up(const kki_loose *x) {
+static summary sum_up(const kki_free_bodies *x) {
     summary p = {0};
     for (int i = 0; i < x->swarm.count; i++) {
         const kki_swarm_proof *b = &x->swarm.proof[i];
@@ -194,7 +194,7 @@ static summary sum_up(const kki_loose *x) {
 static void report(const kk_model *m, kk_simulator *s, const summary *p) {
     kk_report *r = &s->report;
     const double residual = kk_sqrt(p->residual), angle = angle_of(p->turned), speed = p->fastest > 1 ? p->fastest : 1;
-    const int worst = worst_contact(&s->loose, p->residual);
+    const int worst = worst_contact(&s->free_bodies, p->residual);
     if (residual > r->residual && worst >= 0) {
         r->residual = residual;
         r->worst_body[0] = m->shape[s->contacts.list[worst].shape[0]].body;
@@ -205,9 +205,9 @@ static void report(const kk_model *m, kk_simulator *s, const summary *p) {
     r->signorini = p->signorini > r->signorini ? p->signorini : r->signorini;
     r->dissipation = angle > r->dissipation ? angle : r->dissipation;
     r->sweeps += s->options.budget;
-    r->cut_short |= residual > s->options.tolerance * speed;
-    for (int i = 0; i < s->loose.swarm.nbody; i++) {
-        r->constraint_work += s->loose.work[i];
+    r->hit_iteration_limit |= residual > s->options.tolerance * speed;
+    for (int i = 0; i < s->free_bodies.swarm.nbody; i++) {
+        r->constraint_work += s->free_bodies.work[i];
     }
 }
 
@@ -216,7 +216,7 @@ static kk_status refuse(const kk_model *m, const kk_simulator *s, kk_error *erro
     for (int i = 0; i < s->contacts.count; i++) {
         const double sum =
             s->contacts.list[i].velocity.x + s->contacts.list[i].velocity.y + s->contacts.list[i].velocity.z;
-        if (kki_loose_has_contact(s, i) && sum - sum != 0) {
+        if (kki_free_bodies_have_contact(s, i) && sum - sum != 0) {
             k = &s->contacts.list[i];
             break;
         }
@@ -226,8 +226,8 @@ static kk_status refuse(const kk_model *m, const kk_simulator *s, kk_error *erro
                          kk_model_body_name(m, m->shape[k->shape[1]].body));
 }
 
-kk_status kki_loose_report(const kk_model *m, kk_simulator *s, kk_error *error) {
-    const summary proof = sum_up(&s->loose);
+kk_status kki_free_bodies_report(const kk_model *m, kk_simulator *s, kk_error *error) {
+    const summary proof = sum_up(&s->free_bodies);
     if ((proof.residual - proof.residual) + (proof.fastest - proof.fastest) != 0) {
         return refuse(m, s, error);
     }

@@ -46,7 +46,7 @@ static int same_input(const kk_model *m, const kk_simulator *s, const kk_input *
     const acting x = acting_of(m, input);
     int all = 1;
     for (int i = 0; i < 3 && all; i++) {
-        all = !x.list[i] == !s->still.has[i] && (!x.list[i] || same(x.list[i], s->still.acting[i], x.count[i]));
+        all = !x.list[i] == !s->cached.has[i] && (!x.list[i] || same(x.list[i], s->cached.acting[i], x.count[i]));
     }
     return all;
 }
@@ -54,23 +54,23 @@ static int same_input(const kk_model *m, const kk_simulator *s, const kk_input *
 static void keep_input(const kk_model *m, kk_simulator *s, const kk_input *input) {
     const acting x = acting_of(m, input);
     for (int i = 0; i < 3; i++) {
-        s->still.has[i] = x.list[i] != NULL;
+        s->cached.has[i] = x.list[i] != NULL;
         if (x.list[i]) {
-            keep(s->still.acting[i], x.list[i], x.count[i]);
+            keep(s->cached.acting[i], x.list[i], x.count[i]);
         }
     }
 }
 
-int kki_repeats(const kk_model *m, const kk_simulator *s, const kk_state *state, const kk_input *input) {
-    return s->still.is_known && !s->hooks.probe && same_input(m, s, input) && same_state(m, s, state, s->trial);
+int kki_is_cached(const kk_model *m, const kk_simulator *s, const kk_state *state, const kk_input *input) {
+    return s->cached.is_known && !s->hooks.probe && same_input(m, s, input) && same_state(m, s, state, s->trial);
 }
 
-void kki_still_begin(const kk_model *m, kk_simulator *s, const kk_state *state) {
-    s->still.may_be = state != s->trial && !s->paper && !s->hooks.probe &&
-                      same(s->motion.q, kk_state_q_const(state), m->nq) &&
-                      same(s->motion.v, kk_state_v_const(state), m->nv) &&
-                      same(s->motion.activation, kk_state_lag_const(state), m->nlag);
-    if (s->still.may_be) {
+void kki_cached_begin(const kk_model *m, kk_simulator *s, const kk_state *state) {
+    s->cached.may_be = state != s->trial && !s->paper && !s->hooks.probe &&
+                       same(s->motion.q, kk_state_q_const(state), m->nq) &&
+                       same(s->motion.v, kk_state_v_const(state), m->nv) &&
+                       same(s->motion.activation, kk_state_lag_const(state), m->nlag);
+    if (s->cached.may_be) {
         keep(kk_state_q(s->trial), s->motion.q, m->nq);
         keep(kk_state_v(s->trial), s->motion.v, m->nv);
         keep(kk_state_lag(s->trial), s->motion.activation, m->nlag);
@@ -79,9 +79,9 @@ void kki_still_begin(const kk_model *m, kk_simulator *s, const kk_state *state) 
     }
 }
 
-void kki_still_end(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input) {
-    s->still.is_known = s->still.may_be && same_state(m, s, state, s->trial);
-    if (s->still.is_known) {
+void kki_cached_end(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input) {
+    s->cached.is_known = s->cached.may_be && same_state(m, s, state, s->trial);
+    if (s->cached.is_known) {
         keep_input(m, s, input);
     }
 }

@@ -9,7 +9,7 @@
 #include "simulate/island.h"
 
 /// Pairs at most, and wrenches of each.
-enum { MOST_PAIRS = KKI_NARROW_PAIRS, UNITS = 6 };
+enum { MOST_PAIRS = KKI_WRENCH_PAIRS, UNITS = 6 };
 /// What is left of a column that depends on those before it; and of one that loses more than a digit in being made orthogonal, and needs a second
 /// round (Kahan: twice is enough).
 static const double DEPENDENT = 1e-14, MUCH = 0.1;
@@ -28,7 +28,7 @@ static int end_of_run(const kk_simulator *s, const kki_island *I, int i) {
     return end;
 }
 
-static int pair_of(const kki_narrow *n, const kki_row_part *part) {
+static int pair_of(const kki_wrench_basis *n, const kki_row_part *part) {
     for (int p = 0; p < n->npair; p++) {
         if (n->pair[p][0] == part->i && n->pair[p][1] == part->j) {
             return p;
@@ -38,7 +38,7 @@ static int pair_of(const kki_narrow *n, const kki_row_part *part) {
 }
 
 /// The pairs that touch, in the order of their rows. False where something else holds, or there are more than `most`.
-static int find_pairs(const kk_simulator *s, const kki_island *I, int most, kki_narrow *n) {
+static int find_pairs(const kk_simulator *s, const kki_island *I, int most, kki_wrench_basis *n) {
     n->npair = 0;
     for (int i = 0; i < I->nconstraint; i++) {
         if (s->constraints.list[s->constraints.order[I->first_constraint + i]].kind != KKI_ON_CONTACT) {
@@ -59,15 +59,15 @@ static int find_pairs(const kk_simulator *s, const kki_island *I, int most, kki_
     return 1;
 }
 
-void kki_narrow_choose(kk_simulator *s, kki_island *I) {
-    kki_narrow n;
+void kki_wrench_basis_choose(kk_simulator *s, kki_island *I) {
+    kki_wrench_basis n;
     // with more of them it gains nothing
     const int by_rows = I->nrow / (3 * UNITS), by_dofs = 7 * I->nv / (10 * UNITS);
     const int few = by_rows < by_dofs ? by_rows : by_dofs, most = few < MOST_PAIRS ? few : MOST_PAIRS;
-    if (I->nv <= KKI_NARROW_DOFS && most > 0 && find_pairs(s, I, most, &n)) {
+    if (I->nv <= KKI_WRENCH_DOFS && most > 0 && find_pairs(s, I, most, &n)) {
         I->full = I->nv;
         I->nv = UNITS * n.npair;
-        I->is_narrow = 1;
+        I->has_wrench_basis = 1;
     }
 }
 
@@ -90,7 +90,7 @@ static void unit_wrench(const kk_simulator *s, const int32_t pair[2], int k, int
 
 /// W, [full × units].
 static void climb_units(const kk_model *m, kk_simulator *s, const kki_island *I, int stride) {
-    const kki_narrow *n = &I->scratch->narrow;
+    const kki_wrench_basis *n = &I->scratch->wrench_basis;
     memset(I->scratch->Y, 0, (size_t)I->full * (size_t)stride * sizeof *I->scratch->Y);
     for (int p = 0; p < n->npair; p++) {
         for (int first = UNITS * p; first < UNITS * (p + 1);) {
@@ -106,7 +106,7 @@ static void climb_units(const kk_model *m, kk_simulator *s, const kki_island *I,
 }
 
 /// Gram and Schmidt: column c of W leaves row c of Q, and R.
-static void orthogonalise(const kki_island *I, kki_narrow *n, int c) {
+static void orthogonalise(const kki_island *I, kki_wrench_basis *n, int c) {
     const kki_dense_kernels *kernels = I->scratch->solver.kernels;
     double *v = n->Q + c * n->width;
     const double before = kernels->dot(n->width, v, v);
@@ -120,7 +120,7 @@ static void orthogonalise(const kki_island *I, kki_narrow *n, int c) {
 }
 
 static void make_basis(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    kki_narrow *n = &I->scratch->narrow;
+    kki_wrench_basis *n = &I->scratch->wrench_basis;
     find_pairs(s, I, MOST_PAIRS, n); // as when it was chosen
     n->stride = kki_round4(I->nv);
     n->width = kki_round4(I->full);
@@ -171,8 +171,8 @@ static void list_wrenches(const kk_simulator *s, const kki_island *I, int first,
 }
 
 /// Y = R P, run by run.
-void kki_narrow_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    const kki_narrow *n = &I->scratch->narrow;
+void kki_wrench_basis_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    const kki_wrench_basis *n = &I->scratch->wrench_basis;
     make_basis(m, s, I);
     for (int k = 0; k < I->nv; k++) {
         I->scratch->span[2 * k] = I->stride / 4;
@@ -191,15 +191,15 @@ void kki_narrow_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     }
 }
 
-void kki_narrow_project(const kki_island *I, const double *y, double *z) {
-    const kki_narrow *n = &I->scratch->narrow;
+void kki_wrench_basis_project(const kki_island *I, const double *y, double *z) {
+    const kki_wrench_basis *n = &I->scratch->wrench_basis;
     for (int k = 0; k < I->nv; k++) {
         z[k] = I->scratch->solver.kernels->dot(n->width, n->Q + k * n->width, y);
     }
 }
 
-void kki_narrow_spread(const kki_island *I, const double *z, double *y) {
-    const kki_narrow *n = &I->scratch->narrow;
+void kki_wrench_basis_spread(const kki_island *I, const double *z, double *y) {
+    const kki_wrench_basis *n = &I->scratch->wrench_basis;
     for (int k = 0; k < I->nv; k++) {
         I->scratch->solver.kernels->add(n->width, z[k], n->Q + k * n->width, y);
     }

@@ -1,8 +1,8 @@
-/// Which contacts go to the swarm, and in what order: faces, the sets of bodies that touch, colours, batches of sets, and bundles of faces.
+/// Which contacts go to the swarm, and in what order: faces, the sets of bodies that touch, colors, batches of sets, and bundles of faces.
 #include <string.h>
 
 #include "base/sets.h"
-#include "simulate/loose_slabs.h"
+#include "simulate/free_bodies/slabs.h"
 
 // ---- faces and sets
 
@@ -32,7 +32,7 @@ static int face_end(const kk_simulator *s, const kki_touching *t, int first) {
 }
 
 /// Where nothing is known of what touches a tree yet.
-static void forget_sets(const kk_model *m, kki_loose *x) {
+static void forget_sets(const kk_model *m, kki_free_bodies *x) {
     const size_t trees = (size_t)m->ntree;
     int32_t *parent = x->parent;
     for (int t = 0; t < m->ntree; t++) {
@@ -58,14 +58,14 @@ static int is_plain_law(const kk_model *m, const kk_simulator *s, int law, asked
 
 /// A face between loose bodies, or one and the world. What else touches a tree holds its set.
 static void list_face(const kk_model *m, kk_simulator *s, const kki_touching *c, int first, int end, asked *last) {
-    kki_loose *x = &s->loose;
+    kki_free_bodies *x = &s->free_bodies;
     const int a = tree_of(m, c->node[0]), b = tree_of(m, c->node[1]);
     const int loose = (a < 0 || x->is_loose[c->node[0]]) && (b < 0 || x->is_loose[c->node[1]]);
     if (loose && is_plain_law(m, s, c->law, last)) {
         const int round = (a < 0 || x->is_loose[c->node[0]] == 2) && (b < 0 || x->is_loose[c->node[1]] == 2);
         const int count = end - first;
-        x->face[x->nface++] = (kki_loose_face){
-            .first = first, .count = count, .tree = {a, b}, .colour = -1, .sort = count == 1 && round ? 0 : count};
+        x->face[x->nface++] = (kki_free_face){
+            .first = first, .count = count, .tree = {a, b}, .color = -1, .sort = count == 1 && round ? 0 : count};
         if (a >= 0 && b >= 0) {
             kki_sets_unite(x->parent, a, b);
         }
@@ -81,7 +81,7 @@ static void list_face(const kk_model *m, kk_simulator *s, const kki_touching *c,
 
 static void list_faces(const kk_model *m, kk_simulator *s) {
     asked last = {-1, 0};
-    forget_sets(m, &s->loose);
+    forget_sets(m, &s->free_bodies);
     for (int i = 0; i < s->contacts.ntouching; i++) {
         const kki_touching *t = &s->contacts.touching[i];
         for (int k = t->contact, end = 0; k < t->contact + t->count; k = end) {
@@ -92,13 +92,13 @@ static void list_faces(const kk_model *m, kk_simulator *s) {
 }
 
 /// Rows of each set.
-static void measure_sets(const kk_model *m, kki_loose *x) {
+static void measure_sets(const kk_model *m, kki_free_bodies *x) {
     int32_t *parent = x->parent;
     for (int t = 0; t < m->ntree; t++) { // to the set itself, its first tree: who comes before has been here
         parent[t] = parent[parent[t]];
     }
     for (int i = 0; i < x->nface; i++) {
-        kki_loose_face *f = &x->face[i];
+        kki_free_face *f = &x->face[i];
         f->set = parent[f->tree[0] >= 0 ? f->tree[0] : f->tree[1]];
         x->rows[f->set] += 3 * f->count;
     }
@@ -110,11 +110,11 @@ static void measure_sets(const kk_model *m, kki_loose *x) {
     }
 }
 
-/// The first colour that neither tree has. A set in which there is none left is held.
-static void colour_faces(kki_loose *x) {
+/// The first color that neither tree has. A set in which there is none left is held.
+static void color_faces(kki_free_bodies *x) {
     uint64_t world = 0;
     for (int i = 0; i < x->nface; i++) {
-        kki_loose_face *f = &x->face[i];
+        kki_free_face *f = &x->face[i];
         const int set = f->set;
         if (x->is_held[set]) {
             continue;
@@ -127,7 +127,7 @@ static void colour_faces(kki_loose *x) {
             x->is_held[set] = 1;
             continue;
         }
-        f->colour = __builtin_ctzll(free);
+        f->color = __builtin_ctzll(free);
         *a |= free & -free;
         *b |= free & -free;
     }
@@ -136,7 +136,7 @@ static void colour_faces(kki_loose *x) {
 // ---- bodies and bundles
 
 /// Sets, in the order of their first trees, fill batches.
-static void make_batches(const kk_model *m, kki_loose *x) {
+static void make_batches(const kk_model *m, kki_free_bodies *x) {
     kki_swarm *w = &x->swarm;
     w->nbatch = 0;
     for (int t = 0; t < m->ntree; t++) {
@@ -152,12 +152,12 @@ static void make_batches(const kk_model *m, kki_loose *x) {
 
 /// Chunks of each batch, and each tree's.
 static void make_chunks(const kk_model *m, kk_simulator *s) {
-    kki_loose *x = &s->loose;
+    kki_free_bodies *x = &s->free_bodies;
     kki_swarm *w = &x->swarm;
     w->nchunk = 0;
     for (int k = 0; k < w->nbatch; k++) {
         w->batch[k].chunk = w->nchunk;
-        w->nchunk += kki_loose_cut(m, s, k, w->nchunk);
+        w->nchunk += kki_free_bodies_cut(m, s, k, w->nchunk);
         w->batch[k].chunk_end = w->nchunk;
     }
     for (int t = 0; t < m->ntree; t++) {
@@ -166,12 +166,12 @@ static void make_chunks(const kk_model *m, kk_simulator *s) {
         x->chunk[t] = !b ? -1 : b->chunk_end == b->chunk + 1 ? b->chunk : x->chunk[t];
     }
     for (int i = 0; i < w->nchunk; i++) {
-        w->chunk[i].colours = w->chunk[i].body_end = w->chunk[i].face_end = 0;
+        w->chunk[i].colors = w->chunk[i].body_end = w->chunk[i].face_end = 0;
     }
 }
 
 /// Bodies of a chunk behind each other.
-static void number_bodies(const kk_model *m, kki_loose *x) {
+static void number_bodies(const kk_model *m, kki_free_bodies *x) {
     kki_swarm *w = &x->swarm;
     for (int t = 0; t < m->ntree; t++) {
         w->chunk[x->chunk[t] < 0 ? 0 : x->chunk[t]].body_end += x->chunk[t] >= 0;
@@ -196,7 +196,7 @@ static void number_bodies(const kk_model *m, kki_loose *x) {
     }
 }
 
-static void count_sets(const kk_model *m, kki_loose *x) {
+static void count_sets(const kk_model *m, kki_free_bodies *x) {
     x->islands = x->largest = 0;
     for (int t = 0; t < m->ntree; t++) {
         if (x->parent[t] == t && !x->is_held[t]) {
@@ -207,17 +207,17 @@ static void count_sets(const kk_model *m, kki_loose *x) {
 }
 
 /// The first of its bodies' chunks; −1: not in the swarm.
-static int chunk_of(const kki_loose *x, const kki_loose_face *f) {
+static int chunk_of(const kki_free_bodies *x, const kki_free_face *f) {
     const int a = f->tree[0] < 0 ? -1 : x->chunk[f->tree[0]], b = f->tree[1] < 0 ? -1 : x->chunk[f->tree[1]];
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
 /// The swarm's faces chunk by chunk.
-static void sort_by_chunk(kki_loose *x) {
+static void sort_by_chunk(kki_free_bodies *x) {
     kki_swarm *w = &x->swarm;
     for (int i = 0; i < x->nface; i++) {
-        kki_loose_face *f = &x->face[i];
-        f->chunk = f->colour >= 0 ? chunk_of(x, f) : -1; // none: held when others had their colours
+        kki_free_face *f = &x->face[i];
+        f->chunk = f->color >= 0 ? chunk_of(x, f) : -1; // none: held when others had their colors
         w->chunk[f->chunk < 0 ? 0 : f->chunk].face_end += f->chunk >= 0;
     }
     for (int i = 0, faces = 0; i < w->nchunk; i++) {
@@ -232,10 +232,10 @@ static void sort_by_chunk(kki_loose *x) {
     }
 }
 
-/// Bundles of a chunk whose faces have been counted by colour and points.
+/// Bundles of a chunk whose faces have been counted by color and points.
 static int bundles_of(const kki_swarm_chunk *b, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
     int bundles = 0;
-    for (int c = 0; c < b->colours; c++) {
+    for (int c = 0; c < b->colors; c++) {
         int faces = 0;
         for (int n = 0; n <= KKI_SWARM_POINTS; n++) {
             faces += at[c][n];
@@ -245,23 +245,23 @@ static int bundles_of(const kki_swarm_chunk *b, int32_t at[KKI_SWARM_COLOURS][KK
     return bundles;
 }
 
-/// How many faces of each colour have how many points, then where each sort begins: the longest first, what may be balls last. False where bundles lack room;
+/// How many faces of each color have how many points, then where each sort begins: the longest first, what may be balls last. False where bundles lack room;
 /// they are counted on.
-static bool sort_faces(kki_loose *x, kki_swarm_chunk *b, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
+static bool sort_faces(kki_free_bodies *x, kki_swarm_chunk *b, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
     kki_swarm *w = &x->swarm;
     memset(at, 0, sizeof(int32_t) * KKI_SWARM_COLOURS * (KKI_SWARM_POINTS + 1));
-    b->colours = 0;
+    b->colors = 0;
     for (int i = b->face; i < b->face_end; i++) {
-        const kki_loose_face *f = &x->face[x->order[i]];
-        at[f->colour][f->sort]++;
-        b->colours = f->colour >= b->colours ? f->colour + 1 : b->colours;
+        const kki_free_face *f = &x->face[x->order[i]];
+        at[f->color][f->sort]++;
+        b->colors = f->color >= b->colors ? f->color + 1 : b->colors;
     }
     int bundles = w->count;
     if (bundles + bundles_of(b, at) > x->bundle_room) {
         w->count += bundles_of(b, at);
         return false;
     }
-    for (int c = 0; c < b->colours; c++) {
+    for (int c = 0; c < b->colors; c++) {
         int lane = KKI_SWARM_LANES * bundles;
         b->start[c] = bundles;
         for (int n = KKI_SWARM_POINTS; n >= 0; n--) {
@@ -277,16 +277,16 @@ static bool sort_faces(kki_loose *x, kki_swarm_chunk *b, int32_t at[KKI_SWARM_CO
             last->at[0][l % KKI_SWARM_LANES] = last->at[1][l % KKI_SWARM_LANES] = KKI_SWARM_BODY * w->nbody;
         }
     }
-    b->start[b->colours] = w->count = bundles;
+    b->start[b->colors] = w->count = bundles;
     return true;
 }
 
 /// Where a tree's numbers begin in the swarm.
-static int32_t place_of(const kki_loose *x, int tree) {
+static int32_t place_of(const kki_free_bodies *x, int tree) {
     return KKI_SWARM_BODY * (tree < 0 ? x->swarm.nbody : x->body[tree]);
 }
 
-static void fill_lane(kki_loose *x, const kki_loose_face *f, int lane) {
+static void fill_lane(kki_free_bodies *x, const kki_free_face *f, int lane) {
     kki_swarm_bundle *b = &x->swarm.bundle[lane / KKI_SWARM_LANES];
     b->contact[lane % KKI_SWARM_LANES] = f->first;
     b->count[lane % KKI_SWARM_LANES] = f->count;
@@ -298,11 +298,11 @@ static void fill_lane(kki_loose *x, const kki_loose_face *f, int lane) {
     }
 }
 
-static void fill_chunk(kki_loose *x, kki_swarm_chunk *c, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
+static void fill_chunk(kki_free_bodies *x, kki_swarm_chunk *c, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
     const bool fits = sort_faces(x, c, at);
     for (int i = c->face; i < c->face_end && fits; i++) {
-        const kki_loose_face *f = &x->face[x->order[i]];
-        fill_lane(x, f, at[f->colour][f->sort]++);
+        const kki_free_face *f = &x->face[x->order[i]];
+        fill_lane(x, f, at[f->color][f->sort]++);
     }
 }
 
@@ -331,7 +331,7 @@ static int number_points(kki_swarm *w, int workers) {
 }
 
 static void make_bundles(kk_simulator *s) {
-    kki_loose *x = &s->loose;
+    kki_free_bodies *x = &s->free_bodies;
     int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1];
     memset(x->is_taken, 0, (size_t)s->contacts.count);
     x->npoint = x->swarm.count = 0;
@@ -350,8 +350,8 @@ static void make_bundles(kk_simulator *s) {
     }
 }
 
-void kki_loose_choose(const kk_model *m, kk_simulator *s) {
-    kki_loose *x = &s->loose;
+void kki_free_bodies_choose(const kk_model *m, kk_simulator *s) {
+    kki_free_bodies *x = &s->free_bodies;
     const int is_done = x->is_chosen;
     x->is_chosen = 0;
     if (is_done) {
@@ -363,7 +363,7 @@ void kki_loose_choose(const kk_model *m, kk_simulator *s) {
     }
     list_faces(m, s);
     measure_sets(m, x);
-    colour_faces(x);
+    color_faces(x);
     make_batches(m, x);
     if (x->swarm.nbatch > 0) {
         make_chunks(m, s);
@@ -373,6 +373,6 @@ void kki_loose_choose(const kk_model *m, kk_simulator *s) {
     }
 }
 
-int kki_loose_has_tree(const kk_simulator *s, int tree) {
-    return s->loose.npoint > 0 && s->loose.body[tree] >= 0;
+int kki_free_bodies_have_tree(const kk_simulator *s, int tree) {
+    return s->free_bodies.npoint > 0 && s->free_bodies.body[tree] >= 0;
 }

@@ -34,7 +34,7 @@ static double given(const kk_simulator *s, const kki_island *I) {
     return most <= GIVEN_ANYWAY || most <= MOST_GIVEN * stopped ? most : __builtin_inf();
 }
 
-/// A problem is posed with all that makes a step good, and some of it may contradict the rest, by nanometres or micrometres a second. Where the ladder finds that out,
+/// A problem is posed with all that makes a step good, and some of it may contradict the rest, by nanometers or micrometers a second. Where the ladder finds that out,
 /// the step goes without it.
 typedef enum posing {
     ALL, ///< as it is posed
@@ -43,7 +43,7 @@ typedef enum posing {
     /// Without what turns about its contacts: a link that is wedged so that friction locks it cannot go the way that its joints' turning asks for, however hard it is
     /// pressed (the force that does nothing lies inside its cone). It is held at the end of the step; there rest is an answer.
     TURNS_NOT,
-    /// Rows that are all but locked answer micrometres a second with thousands of newton seconds. Where shorter steps have not helped either, contacts give way, and
+    /// Rows that are all but locked answer micrometers a second with thousands of newton seconds. Where shorter steps have not helped either, contacts give way, and
     /// impulses that have run away begin anew.
     GIVES_WAY,
     GIVES_MOST = GIVES_WAY + 2,
@@ -54,19 +54,20 @@ typedef enum posing {
 static void list_posings(const kk_model *m, const kk_simulator *s, const kki_island *I, int8_t has[POSINGS]) {
     const int is_exact = kki_is_exact(s);
     has[ALL] = 1;
-    has[STAYS_UP] = (int8_t)(is_exact && kki_island_comes_down(s, I));
-    has[TURNS_NOT] = (int8_t)(is_exact && I->has_robot && kki_island_turns(m, s, I)); // joints lock, nothing else does
+    has[STAYS_UP] = (int8_t)(is_exact && kki_island_may_close_gaps(s, I));
+    has[TURNS_NOT] =
+        (int8_t)(is_exact && I->has_robot && kki_island_is_reflected(m, s, I)); // joints lock, nothing else does
     for (int k = GIVES_WAY; k <= GIVES_MOST; k++) {
-        has[k] = (int8_t)(is_exact && s->retry.may_yield && !I->is_wide);
+        has[k] = (int8_t)(is_exact && s->retry.may_yield && !I->is_sparse);
     }
 }
 
 static void pose_anew(const kk_model *m, kk_simulator *s, kki_island *I, posing which, kki_problem *problem) {
     problem->start = which == ALL ? problem->start : NULL;
     if (which == STAYS_UP) {
-        kki_island_stays_up(m, s, I);
+        kki_island_keep_gaps(m, s, I);
     } else if (which == TURNS_NOT) {
-        kki_island_turns_not(m, s, I);
+        kki_island_drop_reflection(m, s, I);
     } else if (which >= GIVES_WAY) {
         soften(s, I);
         problem->compliance = s->solution.compliance + I->first_row;
@@ -90,7 +91,7 @@ kk_status kki_island_settle(const kk_model *m, kk_simulator *s, kki_island *I, k
         }
         const kki_solver_stats before = stats;
         pose_anew(m, s, I, (posing)which, &posed);
-        options.tried = which == ALL && I->is_revised;
+        options.tried = which == ALL && I->is_swept;
         options.brief = (which < STAYS_UP && has[STAYS_UP]) || (which < TURNS_NOT && has[TURNS_NOT]);
         status = kki_island_solve(s, I, &posed, &options, lambda, u, &proof, &stats);
         stats.sweeps += before.sweeps;
@@ -99,17 +100,18 @@ kk_status kki_island_settle(const kk_model *m, kk_simulator *s, kki_island *I, k
         if (which >= GIVES_WAY && status == KK_OK && stats.solved) {
             const double speed = given(s, I);
             stats.solved = speed < __builtin_inf();
-            I->report->given = stats.solved && speed > I->report->given ? speed : I->report->given;
+            I->report->contact_yield =
+                stats.solved && speed > I->report->contact_yield ? speed : I->report->contact_yield;
         }
     }
     problem->compliance = posed.compliance;
     if (status != KK_OK) {
-        return kki_island_complain(m, s, I, stats.block, status, 0, error);
+        return kki_island_error(m, s, I, stats.block, status, 0, error);
     }
     kki_island_note(m, s, I, &proof, &stats);
     if (!stats.solved && kki_is_exact(s)) {
-        return kki_island_complain(m, s, I, proof.worst, KK_NOT_CONVERGED, proof.residual, error);
+        return kki_island_error(m, s, I, proof.worst, KK_NOT_CONVERGED, proof.residual, error);
     }
-    I->report->cut_short |= !stats.solved;
+    I->report->hit_iteration_limit |= !stats.solved;
     return KK_OK;
 }

@@ -16,7 +16,7 @@ static int is_at_bound(double force, double most) {
     return most > 0 && __builtin_fabs(force) >= AT_BOUND * most;
 }
 
-void kki_glide_begin(const kk_model *m, kk_simulator *s, const kk_state *state) {
+void kki_saturated_begin(const kk_model *m, kk_simulator *s, const kk_state *state) {
     const double *warm = kki_state_warm_const(state) + s->warm_start.layout.first_dof + KKI_WARM_FRICTION;
     for (int k = 0; k < m->nv && s->traits.has_dry_friction; k++) {
         const double most = m->dof[k].friction, last = warm[KKI_WARM_DOF_SIZE * k], v = s->motion.v[k];
@@ -25,7 +25,7 @@ void kki_glide_begin(const kk_model *m, kk_simulator *s, const kk_state *state) 
     }
 }
 
-int kki_find_stopped(const kk_model *m, kk_simulator *s) {
+int kki_find_unsaturated(const kk_model *m, kk_simulator *s) {
     int more = 0;
     for (int k = 0; k < m->nv && s->traits.has_dry_friction; k++) {
         if (s->forces.saturated[k] != 0 && !(s->forces.saturated[k] * s->motion.v_after[k] < 0)) {
@@ -36,7 +36,7 @@ int kki_find_stopped(const kk_model *m, kk_simulator *s) {
     return more;
 }
 
-void kki_glide_finish(const kk_model *m, kk_simulator *s) {
+void kki_saturated_finish(const kk_model *m, kk_simulator *s) {
     for (int k = 0; k < m->nv && s->traits.has_dry_friction; k++) {
         s->forces.by_source[KK_FORCE_FRICTION][k] += s->forces.saturated[k];
         s->report.constraint_work +=
@@ -45,7 +45,7 @@ void kki_glide_finish(const kk_model *m, kk_simulator *s) {
 }
 
 /// Where the joint would stop in one more step like this one, it keeps a hair less: it slides, but is a row next time.
-void kki_glide_store(const kk_model *m, kk_simulator *s) {
+void kki_saturated_store(const kk_model *m, kk_simulator *s) {
     double *warm = s->warm_start.value + s->warm_start.layout.first_dof + KKI_WARM_FRICTION;
     for (int k = 0; k < m->nv && s->traits.has_dry_friction; k++) {
         double *force = warm + KKI_WARM_DOF_SIZE * k;

@@ -1,5 +1,5 @@
 /// Models of lone bodies and nothing else: what step.c does for all nodes, body by body. Each body's numbers are read once where they are wanted
-/// several times, and workers share the bodies. The same operations as step.c's; bodies of the swarm (loose.c) need fewer.
+/// several times, and workers share the bodies. The same operations as step.c's; bodies of the swarm (free_bodies/free_bodies.c) need fewer.
 #include <string.h>
 
 #include "base/fetch.h"
@@ -9,7 +9,7 @@
 enum { BODY_GRAIN = 64 };
 
 /// And nothing else has a number among theirs: body by body, seven coordinates and six velocities.
-int kki_is_crowd(const kk_model *m) {
+int kki_has_only_free_bodies(const kk_model *m) {
     int lone = m->nnode > 2;
     for (int i = 1; i < m->nnode && lone; i++) {
         lone = kki_is_lone(m, i) && m->node[i].q_index == 7 * (i - 1) && m->node[i].v_index == 6 * (i - 1);
@@ -17,9 +17,9 @@ int kki_is_crowd(const kk_model *m) {
     return lone;
 }
 
-void kki_crowd_fill(const kk_model *m, kk_simulator *s) {
+void kki_only_free_fill(const kk_model *m, kk_simulator *s) {
     for (int i = 1; i < m->nnode && s->traits.has_only_free_bodies; i++) {
-        s->crowd.is_ball[i] = (int8_t)kki_drift_is_ball(&m->node[i]);
+        s->only_free.is_ball[i] = (int8_t)kki_drift_is_ball(&m->node[i]);
     }
 }
 
@@ -61,23 +61,23 @@ static void go_some(void *context, int first, int end, int worker) {
         next = first + BODY_GRAIN < end ? first + BODY_GRAIN : end;
         const size_t count = (size_t)(next - first), at = 7 * (size_t)first;
         memcpy(s->motion.q + at, q + at, 7 * count * sizeof *q);
-        kki_drift_crowd(x->m, s->crowd.is_ball, 0.5 * s->h, s->options.budget > 0, v, v, s->motion.q, s->motion.v,
+        kki_drift_crowd(x->m, s->only_free.is_ball, 0.5 * s->h, s->options.budget > 0, v, v, s->motion.q, s->motion.v,
                         first + 1, next + 1);
         prepare_some(x, first + 1, next + 1);
         memcpy(s->motion.q_middle + at, s->motion.q + at, 7 * count * sizeof *q);
         for (int i = first + 1; i <= next; i++) {
-            s->crowd.fall[i] = kki_fall_of(x->m, s, i);
+            s->only_free.fall[i] = kki_fall_of(x->m, s, i);
         }
     }
 }
 
-void kki_crowd_go_to_middle(const kk_model *m, kk_simulator *s) {
+void kki_only_free_go_to_middle(const kk_model *m, kk_simulator *s) {
     s->data->kernels->kick_begin(m, &s->data->scratch, NULL);
     share(m, s, go_some);
 }
 
 static int is_in_swarm(const crowding *x, int node) {
-    return kki_loose_has_tree(x->s, x->m->node_tree[node]);
+    return kki_free_bodies_have_tree(x->s, x->m->node_tree[node]);
 }
 
 static void free_run(const crowding *x, int first, int end) {
@@ -96,7 +96,7 @@ static void free_run(const crowding *x, int first, int end) {
     }
 }
 
-/// The swarm needs no factor of its bodies (loose.c).
+/// The swarm needs no factor of its bodies (free_bodies/free_bodies.c).
 static void free_some(void *context, int first, int end, int worker) {
     const crowding *x = context;
     (void)worker;
@@ -111,7 +111,7 @@ static void free_some(void *context, int first, int end, int worker) {
     }
 }
 
-void kki_crowd_move_freely(const kk_model *m, kk_simulator *s) {
+void kki_only_free_move_freely(const kk_model *m, kk_simulator *s) {
     share(m, s, free_some);
 }
 
@@ -134,7 +134,7 @@ static void velocity_of(const kk_model *m, kk_simulator *s, int node, const doub
 /// After the kick, and those that it moves with; and its energy.
 static void velocities_of(const kk_model *m, kk_simulator *s, int node) {
     const int dof = 6 * (node - 1);
-    s->crowd.kinetic[node] = (kki_kinetic){kki_half_square(s->kick.y + dof), kki_half_square(s->kick.y_end + dof)};
+    s->only_free.kinetic[node] = (kki_kinetic){kki_half_square(s->kick.y + dof), kki_half_square(s->kick.y_end + dof)};
     velocity_of(m, s, node, s->kick.y_end, s->motion.v_after);
     if (memcmp(s->kick.y_drift + dof, s->kick.y_end + dof, 6 * sizeof *s->kick.y_end) == 0) {
         memcpy(s->motion.v_drift + dof, s->motion.v_after + dof, 6 * sizeof *s->motion.v_drift);
@@ -152,12 +152,12 @@ static void move_some(void *context, int first, int end, int worker) {
             velocities_of(x->m, s, i);
         }
     }
-    kki_drift_crowd(x->m, s->crowd.is_ball, 0.5 * s->h, s->options.budget > 0, s->motion.v_drift, s->motion.v_after,
+    kki_drift_crowd(x->m, s->only_free.is_ball, 0.5 * s->h, s->options.budget > 0, s->motion.v_drift, s->motion.v_after,
                     s->motion.q, s->motion.v, first + 1, end + 1);
 }
 
 /// The velocities of the middle become those before the kick where they stand, and those after it are written over the ones of the last step.
-void kki_crowd_move(const kk_model *m, kk_simulator *s) {
+void kki_only_free_move(const kk_model *m, kk_simulator *s) {
     double *before = s->motion.v;
     s->motion.v = s->motion.v_before;
     s->motion.v_before = before;

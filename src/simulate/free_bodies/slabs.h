@@ -5,6 +5,6 @@
 #include "simulate/simulator.h"
 
 /// Chunks of a batch; where there are several, each tree's number among all chunks goes into x->chunk. @param first  the batch's first
-int kki_loose_cut(const kk_model *m, kk_simulator *s, int batch, int first);
+int kki_free_bodies_cut(const kk_model *m, kk_simulator *s, int batch, int first);
 
 #endif

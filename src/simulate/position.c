@@ -30,7 +30,7 @@ static int was_struck(const kk_simulator *s, const kki_constraint *c) {
 /// Fastest repair of a row. A stop of a joint or tendon, or an impact, that was met in the first half of the step is where the motion ended: all of what came
 /// behind it is taken back, however fast it was.
 static double most_of(const kk_simulator *s, const kki_constraint *c, const repair *x) {
-    const int is_stop = c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON;
+    const int is_stop = c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON_LIMIT;
     return was_struck(s, c)                               ? __builtin_inf()
            : is_stop && -s->solution.u0[c->row] > x->most ? -s->solution.u0[c->row]
                                                           : x->most;
@@ -38,7 +38,7 @@ static double most_of(const kk_simulator *s, const kki_constraint *c, const repa
 
 /// Speed at which row r of a constraint comes out wrong in the half step that is left, capped. @param u  of the row, as it drifts
 static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, double u, repair *x) {
-    const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP || c->kind == KKI_ON_HELD;
+    const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP || c->kind == KKI_ON_TENDON_EQUALITY;
     if (r >= c->npositions || s->solution.compliance[c->row + r] != 0) {
         return 0;
     }
@@ -72,7 +72,7 @@ static void forget_friction(kk_simulator *s, const kki_island *I) {
         const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
             memset(s->solution.g + c->row + 1, 0, (size_t)(c->nrow - 1) * sizeof *s->solution.g);
-        } else if (c->kind == KKI_ON_FRICTION || c->kind == KKI_ON_RUBBING) {
+        } else if (c->kind == KKI_ON_JOINT_FRICTION || c->kind == KKI_ON_TENDON_FRICTION) {
             s->solution.block[c->block].lower = s->solution.block[c->block].upper = 0;
         }
     }
@@ -81,10 +81,10 @@ static void forget_friction(kk_simulator *s, const kki_island *I) {
 /// How many times as far as its rows ask for, one by one, a repair may move things.
 static const double FARTHEST = 100;
 
-/// Rows that say almost the same of a mechanism near a dead point ask it to go metres for millimetres: it goes that way, but not that far.
+/// Rows that say almost the same of a mechanism near a dead point ask it to go meters for millimeters: it goes that way, but not that far.
 static void add_repair(const kk_simulator *s, const kki_island *I, double *lambda, double *y_drift) {
     double *dy = I->scratch->change, way = 0, asked = 0;
-    if (I->is_wide) { // of bodies without joints
+    if (I->is_sparse) { // of bodies without joints
         kki_rows_add(s, I, lambda, y_drift);
         return;
     }
@@ -112,7 +112,7 @@ static void add_repair(const kk_simulator *s, const kki_island *I, double *lambd
 kk_status kki_island_repair(kk_simulator *s, kki_island *I, const kki_problem *problem, const double *y_end,
                             double *y_drift) {
     const double half = 0.5 * s->h;
-    repair x = {half, 1 / half, s->options.correction / half, I->is_wide ? LEAST_OF_PILES : OVERLAP, 0, 0};
+    repair x = {half, 1 / half, s->options.correction / half, I->is_sparse ? LEAST_OF_PILES : OVERLAP, 0, 0};
     double *g = s->solution.g + I->first_row, *lambda = s->solution.lambda2 + I->first_row;
     const double *u = s->solution.u_end + I->first_row; // known from the books
     if (memcmp(y_drift, y_end, (size_t)I->nv * sizeof *y_end) != 0) {
@@ -131,11 +131,11 @@ kk_status kki_island_repair(kk_simulator *s, kki_island *I, const kki_problem *p
     kki_certificate proof;
     kki_solver_stats stats;
     kki_solver_options options = kki_island_solver_options(s, I);
-    options.fixed_sweeps = I->is_wide ? SWEEPS_OF_PILES : options.fixed_sweeps;
+    options.fixed_sweeps = I->is_sparse ? SWEEPS_OF_PILES : options.fixed_sweeps;
     options.factors = I->nrow > ROWS_OF_LADDER && options.factors > FEW_FACTORS ? FEW_FACTORS : options.factors;
     options.any = options.unproven = options.brief =
         true; // overlap on all sides has no answer: what is found soon will do
-    options.floor = I->closes ? options.floor : ENOUGH * x.least / half; // what is left of it is left alone
+    options.floor = I->has_loops ? options.floor : ENOUGH * x.least / half; // what is left of it is left alone
     options.tolerance = options.tolerance > options.floor ? options.tolerance : options.floor;
     if (kki_kept_repair(s, I, options.floor, lambda)) {
         add_repair(s, I, lambda, y_drift);
@@ -153,7 +153,7 @@ kk_status kki_island_repair(kk_simulator *s, kki_island *I, const kki_problem *p
 
 /// Whether a contact overlaps by so much that the position pass will move it.
 int kki_island_overlaps(const kk_simulator *s, const kki_island *I) {
-    const double least = I->is_wide ? LEAST_OF_PILES : OVERLAP;
+    const double least = I->is_sparse ? LEAST_OF_PILES : OVERLAP;
     int any = 0;
     for (int i = 0; i < I->nconstraint && !any; i++) {
         const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];

@@ -1,5 +1,5 @@
 /// Rows of wide islands: each constraint climbs the trees it touches, and keeps what they answer.
-#include "simulate/wide.h"
+#include "simulate/rows_sparse.h"
 
 #include <string.h>
 
@@ -17,12 +17,13 @@ static void make_tie(const kk_model *m, const kki_island *I, const kki_constrain
                    .nrow = c->nrow,
                    .block = c->block - I->first_block,
                    .nblock = c->nblock,
-                   .body = {I->scratch->wide.body_of_tree[one],
-                            a >= 0 && b >= 0 && a != b ? I->scratch->wide.body_of_tree[b] : -1}};
+                   .body = {I->scratch->sparse.body_of_tree[one],
+                            a >= 0 && b >= 0 && a != b ? I->scratch->sparse.body_of_tree[b] : -1}};
     for (int side = 0; side < 2; side++) {
         t->side[side] = (int32_t)*used;
         const int body = t->body[side];
-        *used += body < 0 ? 0 : (size_t)(c->nrow * (I->scratch->wide.first[body + 1] - I->scratch->wide.first[body]));
+        *used +=
+            body < 0 ? 0 : (size_t)(c->nrow * (I->scratch->sparse.first[body + 1] - I->scratch->sparse.first[body]));
     }
 }
 
@@ -66,13 +67,13 @@ static int build_lone(const kk_model *m, kk_simulator *s, const kki_island *I, c
             return 0;
         }
     }
-    const kki_sparse_kernels *kernels = I->scratch->wide.solver.kernels;
+    const kki_sparse_kernels *kernels = I->scratch->sparse.solver.kernels;
     for (int side = 0; side < 2; side++) {
         const int node = side ? j : i;
         if (node > 0) {
-            const int body = I->scratch->wide.body_of_tree[m->node_tree[node]], at = t->body[1] == body;
-            kernels->combine(I->scratch->wide.unit + 48 * (size_t)body, side ? p->wj : p->wi,
-                             sizeof *p / sizeof(double), k->nparts, I->scratch->wide.Y + t->side[at]);
+            const int body = I->scratch->sparse.body_of_tree[m->node_tree[node]], at = t->body[1] == body;
+            kernels->combine(I->scratch->sparse.unit + 48 * (size_t)body, side ? p->wj : p->wi,
+                             sizeof *p / sizeof(double), k->nparts, I->scratch->sparse.Y + t->side[at]);
         }
     }
     return 1;
@@ -88,7 +89,7 @@ typedef struct climb {
 
 static void climb_tree(const kk_model *m, kk_simulator *s, const kki_island *I, const climb *c, int tree, int i,
                        const double wi[6][4], int j, const double wj[6][4], const kki_tie *t) {
-    kki_wide *w = &I->scratch->wide;
+    kki_sparse_rows *w = &I->scratch->sparse;
     const int body = w->body_of_tree[tree], side = t->body[1] == body, width = w->first[body + 1] - w->first[body];
     const int nv = w->nv[body];
     memset(w->climbed, 0, sizeof(double) * 4 * (size_t)nv);
@@ -154,7 +155,7 @@ static void answer_some(void *context, int first, int end, int worker) {
     for (int t = first; t < end; t++) {
         const int tree = x->s->islands.tree_order[x->I->first_tree + t];
         if (is_lone(x->m, x->m->dof_node[x->m->tree_first_dof[tree]])) {
-            answer_units(x->m, x->s, tree, x->I->scratch->wide.unit + 48 * (size_t)t);
+            answer_units(x->m, x->s, tree, x->I->scratch->sparse.unit + 48 * (size_t)t);
         }
     }
 }
@@ -166,13 +167,13 @@ static void build_some(void *context, int first, int end, int worker) {
     (void)worker;
     for (int i = first; i < end; i++) {
         const kki_constraint *c = &s->constraints.list[s->constraints.order[x->I->first_constraint + i]];
-        const kki_wide *w = &x->I->scratch->wide;
+        const kki_sparse_rows *w = &x->I->scratch->sparse;
         w->is_built[i] = (int8_t)build_lone(x->m, s, x->I, c, &w->tie[i]);
     }
 }
 
 static void list_bodies(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    kki_wide *w = &I->scratch->wide;
+    kki_sparse_rows *w = &I->scratch->sparse;
     for (int t = 0; t < I->ntree; t++) {
         const int tree = s->islands.tree_order[I->first_tree + t];
         w->first[t] = s->islands.tree_local[tree];
@@ -182,12 +183,12 @@ static void list_bodies(const kk_model *m, kk_simulator *s, const kki_island *I)
     w->first[I->ntree] = I->nv;
 }
 
-void kki_wide_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
+void kki_sparse_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     size_t used = 0;
-    I->scratch->wide.stamp++;
+    I->scratch->sparse.stamp++;
     list_bodies(m, s, I);
     for (int i = 0; i < I->nconstraint; i++) {
-        make_tie(m, I, &s->constraints.list[s->constraints.order[I->first_constraint + i]], &I->scratch->wide.tie[i],
+        make_tie(m, I, &s->constraints.list[s->constraints.order[I->first_constraint + i]], &I->scratch->sparse.tie[i],
                  &used);
     }
     enum { GRAIN = 64 };
@@ -195,20 +196,21 @@ void kki_wide_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     kki_workers_share(I->scratch->helpers, I->ntree, GRAIN, answer_some, &x);
     kki_workers_share(I->scratch->helpers, I->nconstraint, GRAIN, build_some, &x);
     for (int i = 0; i < I->nconstraint; i++) {
-        if (!I->scratch->wide.is_built[i]) {
+        if (!I->scratch->sparse.is_built[i]) {
             const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
-            const kki_tie *t = &I->scratch->wide.tie[i];
+            const kki_tie *t = &I->scratch->sparse.tie[i];
             for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
-                const int width = I->scratch->wide.first[t->body[side] + 1] - I->scratch->wide.first[t->body[side]];
-                memset(I->scratch->wide.Y + t->side[side], 0, sizeof *I->scratch->wide.Y * (size_t)(t->nrow * width));
+                const int width = I->scratch->sparse.first[t->body[side] + 1] - I->scratch->sparse.first[t->body[side]];
+                memset(I->scratch->sparse.Y + t->side[side], 0,
+                       sizeof *I->scratch->sparse.Y * (size_t)(t->nrow * width));
             }
             build_tie(m, s, I, c, t);
         }
     }
 }
 
-kki_sparse_problem kki_wide_problem(const kk_simulator *s, const kki_island *I) {
-    const kki_wide *w = &I->scratch->wide;
+kki_sparse_problem kki_sparse_rows_problem(const kk_simulator *s, const kki_island *I) {
+    const kki_sparse_rows *w = &I->scratch->sparse;
     kki_problem rows = kki_island_problem(s, I, 0);
     rows.Y = NULL;
     rows.span = NULL;
@@ -223,21 +225,21 @@ kki_sparse_problem kki_wide_problem(const kk_simulator *s, const kki_island *I) 
                                 .workers = I->scratch->helpers};
 }
 
-void kki_wide_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r) {
-    const kki_sparse_problem p = kki_wide_problem(s, I);
-    kki_sparse_velocity(&p, &I->scratch->wide.solver, y, r);
+void kki_sparse_rows_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r) {
+    const kki_sparse_problem p = kki_sparse_rows_problem(s, I);
+    kki_sparse_velocity(&p, &I->scratch->sparse.solver, y, r);
     for (int i = I->nrow; i < I->stride; i++) {
         r[i] = 0;
     }
 }
 
-void kki_wide_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y) {
-    const kki_sparse_problem p = kki_wide_problem(s, I);
-    kki_sparse_motion(&p, &I->scratch->wide.solver, lambda, y);
+void kki_sparse_rows_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y) {
+    const kki_sparse_problem p = kki_sparse_rows_problem(s, I);
+    kki_sparse_motion(&p, &I->scratch->sparse.solver, lambda, y);
 }
 
-void kki_wide_add_contact(const kki_island *I, int i, const double l[3], double *y) {
-    const kki_wide *w = &I->scratch->wide;
+void kki_sparse_rows_add_contact(const kki_island *I, int i, const double l[3], double *y) {
+    const kki_sparse_rows *w = &I->scratch->sparse;
     const kki_tie *t = &w->tie[i];
     for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
         const int first = w->first[t->body[side]], width = w->first[t->body[side] + 1] - first;
@@ -248,8 +250,8 @@ void kki_wide_add_contact(const kki_island *I, int i, const double l[3], double 
     }
 }
 
-void kki_wide_velocity_contact(const kki_island *I, int i, const double *y, double u[3]) {
-    const kki_wide *w = &I->scratch->wide;
+void kki_sparse_rows_velocity_contact(const kki_island *I, int i, const double *y, double u[3]) {
+    const kki_sparse_rows *w = &I->scratch->sparse;
     const kki_tie *t = &w->tie[i];
     for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
         const int first = w->first[t->body[side]], width = w->first[t->body[side] + 1] - first;
@@ -262,8 +264,8 @@ void kki_wide_velocity_contact(const kki_island *I, int i, const double *y, doub
     }
 }
 
-void kki_wide_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own) {
-    const kki_sparse_problem p = kki_wide_problem(s, I);
+void kki_sparse_rows_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own) {
+    const kki_sparse_problem p = kki_sparse_rows_problem(s, I);
     int low = 0, high = I->nconstraint - 1;
     while (low < high) { // the last tie that begins at or before the row
         const int middle = (low + high + 1) / 2;
@@ -273,10 +275,10 @@ void kki_wide_own(const kk_simulator *s, const kki_island *I, int row, int rows,
     kki_sparse_own(&p, &p.tie[low], row - p.tie[low].row, rows, own);
 }
 
-int kki_wide_fill_dense(kk_simulator *s, const kki_island *I) {
-    const kki_wide *w = &I->scratch->wide;
+int kki_sparse_rows_fill_dense(kk_simulator *s, const kki_island *I) {
+    const kki_sparse_rows *w = &I->scratch->sparse;
     const size_t stride = (size_t)I->stride;
-    if (!kki_wide_may_hand(s, I)) {
+    if (!kki_sparse_rows_fit_dense(s, I)) {
         return 0;
     }
     memset(I->scratch->Y, 0, (size_t)I->nv * stride * sizeof *I->scratch->Y);

@@ -65,7 +65,7 @@ static int is_free(const kki_block *block) {
 }
 
 static int all_hold(const kk_simulator *s, const kki_island *I) {
-    int hold = !I->is_wide && !I->is_narrow && I->nrow <= KKI_MOST_MATRIX_ROWS;
+    int hold = !I->is_sparse && !I->has_wrench_basis && I->nrow <= KKI_MOST_MATRIX_ROWS;
     for (int b = I->first_block; b < I->first_block + I->nblock && hold; b++) {
         hold = s->solution.block[b].law == KKI_LAW_EQUALITY || is_free(&s->solution.block[b]);
     }
@@ -152,7 +152,7 @@ static int take_by_ladder(const kk_model *m, kk_simulator *s, kki_island *I, dou
     double *lambda = s->solution.lambda + I->first_row;
     kki_certificate proof;
     kki_solver_stats stats;
-    const int wants_matrix = !I->is_wide && I->nrow <= KKI_MOST_MATRIX_ROWS;
+    const int wants_matrix = !I->is_sparse && I->nrow <= KKI_MOST_MATRIX_ROWS;
     if (wants_matrix) {
         kki_rows_matrix(m, s, I);
     }
@@ -186,7 +186,7 @@ static int project(const kk_model *m, kk_simulator *s, kki_island *I) {
         return 0;
     }
     kki_rows_build(m, s, I);
-    if (!I->is_wide && !I->is_narrow && I->nrow <= KKI_MOST_MATRIX_ROWS) {
+    if (!I->is_sparse && !I->has_wrench_basis && I->nrow <= KKI_MOST_MATRIX_ROWS) {
         kki_rows_matrix(m, s, I);
     }
     kki_island_free_dead_rows(s, I);
@@ -209,7 +209,7 @@ static int project(const kk_model *m, kk_simulator *s, kki_island *I) {
 static double left_open(const kk_simulator *s) {
     int repeats = 0;
     for (int i = 0; i < s->islands.count; i++) {
-        repeats |= s->islands.list[i].repeats;
+        repeats |= s->islands.list[i].has_dependent_rows;
     }
     return repeats ? CLOSED : NARROW;
 }
@@ -247,7 +247,7 @@ static void end_gaps(const kk_model *m, kk_simulator *s, const kki_island *I) {
 /// What takes the island's gaps away, into y_drift. False where it has too many rows.
 static int draw_island(const kk_model *m, kk_simulator *s, kki_island *I) {
     double *lambda = s->solution.lambda2 + I->first_row, *dy = I->scratch->y_end;
-    if (I->is_wide || I->is_narrow || I->nrow > KKI_FEW_ROWS) {
+    if (I->is_sparse || I->has_wrench_basis || I->nrow > KKI_FEW_ROWS) {
         return 0;
     }
     end_gaps(m, s, I);
@@ -279,7 +279,7 @@ static int draw_shut(const kk_model *m, kk_simulator *s) {
     int drawn = 1;
     memset(s->kick.y_drift, 0, (size_t)m->nv * sizeof *s->kick.y_drift);
     for (int i = 0; i < s->islands.count && drawn; i++) {
-        drawn = !s->islands.list[i].closes || draw_island(m, s, &s->islands.list[i]);
+        drawn = !s->islands.list[i].has_loops || draw_island(m, s, &s->islands.list[i]);
     }
     if (!drawn) {
         return 0;
@@ -292,7 +292,7 @@ static int draw_shut(const kk_model *m, kk_simulator *s) {
     return 1;
 }
 
-/// What a gap that has been drawn shut leaves at most: the share by which rows have turned since the middle of the step. Levers of a quarter of a metre are
+/// What a gap that has been drawn shut leaves at most: the share by which rows have turned since the middle of the step. Levers of a quarter of a meter are
 /// what sliding joints turn them by.
 static double rest_of(const kk_model *m, const kk_simulator *s, double gap) {
     double sum = 0;
@@ -315,7 +315,7 @@ static int close_once(const kk_model *m, kk_simulator *s, double gap) {
     s->contacts.count = 0;
     s->data->kernels->kick_prepare(m, &s->data->scratch, s->motion.q, s->motion.v, s->motion.v);
     kki_constrain_loops(m, s);
-    if (kki_divide(m, s, NULL) != KK_OK) {
+    if (kki_find_islands(m, s, NULL) != KK_OK) {
         return 0;
     }
     s->data->kernels->kick_factor(m, &s->data->scratch, m->dof_armature, s->kick.dv, s->motion.v, s->kick.E, s->kick.y);

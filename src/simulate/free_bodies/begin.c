@@ -1,8 +1,8 @@
 /// What the swarm starts from: bodies with the velocities that forces alone would give them, and points with arms, bias and the last impulses.
 #include <string.h>
 
+#include "simulate/free_bodies/parts.h"
 #include "simulate/island.h"
-#include "simulate/loose_parts.h"
 
 /// Overlap that is left alone, as a share of what a step repairs at most, and share of the rest that a step undoes: sweeps that all at once would lift one
 /// corner before the other, and shake what stands.
@@ -18,7 +18,7 @@ static void put4(double *to, kk_vec3 a) {
 }
 
 /// J in world axes: R J Rᵀ.
-static void turn_inverse(const kki_loose_body *own, const kk_mat3 *R, double *to) {
+static void turn_inverse(const kki_free_body *own, const kk_mat3 *R, double *to) {
     const double *k = own->inverse;
     if (kki_is_round(k)) {
         const double numbers[KKI_SWARM_BODY] = {k[0], k[1], k[1], k[1], 0, 0, 0, 1};
@@ -32,7 +32,7 @@ static void turn_inverse(const kki_loose_body *own, const kk_mat3 *R, double *to
 
 /// Velocities that forces add in the step: those of the caller, on the body and along its joint, and its weight. What the kick's factor would say of it.
 /// @param k  what answers, world axes
-static void free_change(const kki_passing *p, int node, int dof, const kk_mat3 *R, const double *k, kk_vec3 *linear,
+static void free_change(const kki_free_pass *p, int node, int dof, const kk_mat3 *R, const double *k, kk_vec3 *linear,
                         kk_vec3 *angular) {
     const kk_simulator *s = p->s;
     if (s->forces.no_tau && s->forces.no_pushes) {
@@ -49,10 +49,10 @@ static void free_change(const kki_passing *p, int node, int dof, const kk_mat3 *
     *angular = kk_vec3_scale(kk_sym3_mul_vec((kk_sym3){k[1], k[2], k[3], k[4], k[5], k[6]}, N), s->h);
 }
 
-void kki_loose_begin_bodies(void *context, int first, int end) {
-    const kki_passing *p = context;
+void kki_free_bodies_begin_bodies(void *context, int first, int end) {
+    const kki_free_pass *p = context;
     const kk_simulator *s = p->s;
-    const kki_loose *x = &s->loose;
+    const kki_free_bodies *x = &s->free_bodies;
     for (int i = first; i < end; i++) {
         const int node = x->node[i], dof = x->dof[i];
         kki_fetch_body(s, node);
@@ -80,7 +80,7 @@ static void put_lane(double to[3][KKI_SWARM_LANES], int lane, kk_vec3 a) {
 }
 
 /// @param at  where the body's numbers begin
-static kk_vec3 arm_of(const kki_loose *x, int at, kk_vec3 point) {
+static kk_vec3 arm_of(const kki_free_bodies *x, int at, kk_vec3 point) {
     const int body = at / KKI_SWARM_BODY;
     return body == x->swarm.nbody ? kk_vec3_make(0, 0, 0) : kk_vec3_sub(point, x->place[body]);
 }
@@ -103,7 +103,7 @@ static double least_bounce(const kk_model *m, const kk_simulator *s) {
 }
 
 /// Newton's law: what comes in leaves with its share of that speed. Neither it nor what has left goes on with its old impulse.
-static double bounce(const kki_passing *p, const kki_contact *k, kk_vec3 ra, kk_vec3 rb, double l[3]) {
+static double bounce(const kki_free_pass *p, const kki_contact *k, kk_vec3 ra, kk_vec3 rb, double l[3]) {
     const double e = p->m->law[k->law].restitution;
     if (!(e > 0)) {
         return 0;
@@ -117,7 +117,7 @@ static double bounce(const kki_passing *p, const kki_contact *k, kk_vec3 ra, kk_
 }
 
 /// What turns about a contact with the world.
-static void reflect(const kki_passing *p, kki_contact *k, kk_vec3 ra, kk_vec3 rb, const double l[3], double bias[3]) {
+static void reflect(const kki_free_pass *p, kki_contact *k, kk_vec3 ra, kk_vec3 rb, const double l[3], double bias[3]) {
     if (kki_may_swing(p->m, k, l[0])) {
         const kk_vec3 v = kk_vec3_sub(velocity_of(p->s, k->node[1], rb), velocity_of(p->s, k->node[0], ra));
         const double u[3] = {kk_vec3_dot(v, k->normal), kk_vec3_dot(v, k->tangent[0]), kk_vec3_dot(v, k->tangent[1])};
@@ -137,10 +137,11 @@ static const start NOTHING = {.bounces = 0};
 
 /// In line, so that its numbers go straight to where they are wanted. Of the contact the first line is read, and of the face's first, f, what they share: there are
 /// thousands of them.
-static inline __attribute__((always_inline)) void start_of(const kki_passing *p, const kki_swarm_bundle *b,
+static inline __attribute__((always_inline)) void start_of(const kki_free_pass *p, const kki_swarm_bundle *b,
                                                            const kki_contact *f, kki_contact *k, int lane, start *x) {
     const kk_simulator *s = p->s;
-    const kk_vec3 ra = arm_of(&s->loose, b->at[0][lane], k->point), rb = arm_of(&s->loose, b->at[1][lane], k->point);
+    const kk_vec3 ra = arm_of(&s->free_bodies, b->at[0][lane], k->point),
+                  rb = arm_of(&s->free_bodies, b->at[1][lane], k->point);
     const double share = 1.0 / s->options.budget, gap = k->gap + SLOP * s->options.correction;
     double l[3] = {kk_vec3_dot(k->impulse, f->normal), kk_vec3_dot(k->impulse, f->tangent[0]),
                    kk_vec3_dot(k->impulse, f->tangent[1])};
@@ -174,8 +175,8 @@ static inline __attribute__((always_inline)) void begin_point(const start *x, in
     end->rate[lane] = x->rate;
 }
 
-static void begin_lane(const kki_passing *p, kki_swarm_bundle *b, int lane) {
-    kki_loose *x = &p->s->loose;
+static void begin_lane(const kki_free_pass *p, kki_swarm_bundle *b, int lane) {
+    kki_free_bodies *x = &p->s->free_bodies;
     const int first = b->contact[lane];
     const bool is_none = first < 0;
     const kki_contact *k = &p->s->contacts.list[is_none ? 0 : first];
@@ -210,13 +211,13 @@ static int is_central(kk_vec3 arm, double along, kk_vec3 n, kk_vec3 point) {
 }
 
 /// One lane of a bundle of balls; false where it is none.
-static int begin_ball_lane(const kki_passing *p, kki_swarm_bundle *b, kki_swarm_ball *to, int lane) {
-    kki_swarm *w = &p->s->loose.swarm;
+static int begin_ball_lane(const kki_free_pass *p, kki_swarm_bundle *b, kki_swarm_ball *to, int lane) {
+    kki_swarm *w = &p->s->free_bodies.swarm;
     const kk_vec3 none = kk_vec3_make(0, 0, 0);
     kki_contact *k = b->contact[lane] < 0 ? NULL : &p->s->contacts.list[b->contact[lane]];
     const kk_vec3 n = k ? k->normal : none;
     for (int side = 0; side < 2; side++) { // first, for most points of cubes are on no such line
-        const kk_vec3 arm = k ? arm_of(&p->s->loose, b->at[side][lane], k->point) : none;
+        const kk_vec3 arm = k ? arm_of(&p->s->free_bodies, b->at[side][lane], k->point) : none;
         to->at[side][lane] = b->at[side][lane];
         to->arm[side][lane] = kk_vec3_dot(arm, n);
         if (k && !is_central(arm, to->arm[side][lane], n, k->point)) {
@@ -252,20 +253,20 @@ static int may_be_balls(const kki_swarm *w, const kki_swarm_bundle *b) {
     return all;
 }
 
-static int begin_balls(const kki_passing *p, kki_swarm_bundle *b, kki_swarm_ball *to) {
-    int all = may_be_balls(&p->s->loose.swarm, b);
+static int begin_balls(const kki_free_pass *p, kki_swarm_bundle *b, kki_swarm_ball *to) {
+    int all = may_be_balls(&p->s->free_bodies.swarm, b);
     for (int lane = 0; lane < KKI_SWARM_LANES && all; lane++) {
         all = begin_ball_lane(p, b, to, lane);
     }
     return all;
 }
 
-void kki_loose_begin_bundle(void *context, int bundle) {
-    const kki_passing *p = context;
-    kki_swarm *w = &p->s->loose.swarm;
+void kki_free_bodies_begin_bundle(void *context, int bundle) {
+    const kki_free_pass *p = context;
+    kki_swarm *w = &p->s->free_bodies.swarm;
     kki_swarm_bundle *b = &w->bundle[bundle];
-    kki_fetch_contacts(p, bundle + KKI_LOOSE_AHEAD, offsetof(kki_contact, velocity));
-    kki_fetch(w->bundle[bundle + 2 * KKI_LOOSE_AHEAD].at, KKI_LINE);
+    kki_fetch_contacts(p, bundle + KKI_FREE_BODIES_AHEAD, offsetof(kki_contact, velocity));
+    kki_fetch(w->bundle[bundle + 2 * KKI_FREE_BODIES_AHEAD].at, KKI_LINE);
     b->bounces = 0;
     w->proof[bundle].overlap = 0;
     w->is_ball[bundle] = (uint8_t)begin_balls(p, b, &w->ball[bundle]);

@@ -2,16 +2,16 @@
 ///
 /// A slab is no thinner than the distance of any two bodies that touch, along the axis that the batch is longest on: so whoever touches a body of a slab is in that slab or
 /// in one beside it. Where one body is as long as all others together, a plate that carries them, there is one slab.
-#include "simulate/loose_slabs.h"
+#include "simulate/free_bodies/slabs.h"
 
 #include "base/fetch.h"
 
-static int batch_of(const kki_loose *x, int tree) {
+static int batch_of(const kki_free_bodies *x, int tree) {
     const int set = x->parent[tree];
     return x->is_held[set] ? -1 : x->batch[set];
 }
 
-static double coordinate(const kki_loose *x, int tree, int axis) {
+static double coordinate(const kki_free_bodies *x, int tree, int axis) {
     return (&x->place[tree].x)[axis];
 }
 
@@ -19,13 +19,13 @@ static double coordinate(const kki_loose *x, int tree, int axis) {
 typedef struct slabs {
     int axis, count;
     double low, high, way;
-    double scale; ///< slabs a metre
+    double scale; ///< slabs a meter
 } slabs;
 
 /// Where bodies are stands in x->place by tree until the swarm begins.
 static void measure(const kk_model *m, const kk_simulator *s, int batch, slabs along[3]) {
     enum { AHEAD = 8 };
-    const kki_loose *x = &s->loose;
+    const kki_free_bodies *x = &s->free_bodies;
     for (int t = 0, last = -1; t < m->ntree; t++) {
         if (batch_of(x, t) != batch) {
             continue;
@@ -62,11 +62,11 @@ static slabs choose(const slabs along[3]) {
 }
 
 /// The largest distance along the axis of two bodies of the batch that touch.
-static double reach_of(const kki_loose *x, int batch, int axis) {
+static double reach_of(const kki_free_bodies *x, int batch, int axis) {
     const double *p = &x->place[0].x + axis;
     double reach = 0;
     for (int i = 0; i < x->nface; i++) {
-        const kki_loose_face *f = &x->face[i];
+        const kki_free_face *f = &x->face[i];
         if (f->tree[0] >= 0 && f->tree[1] >= 0 && x->batch[f->set] == batch && !x->is_held[f->set]) {
             const double d = __builtin_fabs(p[3 * (size_t)f->tree[1]] - p[3 * (size_t)f->tree[0]]);
             reach = d > reach ? d : reach;
@@ -88,8 +88,8 @@ static int slab_of(const slabs *a, double place) {
     return !(at >= 1) ? 0 : at < a->count ? (int)at : a->count - 1;
 }
 
-int kki_loose_cut(const kk_model *m, kk_simulator *s, int batch, int first) {
-    kki_loose *x = &s->loose;
+int kki_free_bodies_cut(const kk_model *m, kk_simulator *s, int batch, int first) {
+    kki_free_bodies *x = &s->free_bodies;
     const int points = x->swarm.batch[batch].points;
     slabs along[3], a = {.count = 1};
     if (points >= KKI_SWARM_LARGE) {

@@ -1,10 +1,10 @@
-/// Loose bodies with a budget: which bodies are loose, and the story of their step. Which contacts go to the swarm: loose_sets.c; what it starts from:
-/// loose_begin.c; what comes of it: loose_end.c.
-#include "simulate/loose.h"
+/// Loose bodies with a budget: which bodies are loose, and the story of their step. Which contacts go to the swarm: free_bodies/sets.c; what it starts from:
+/// free_bodies/begin.c; what comes of it: free_bodies/end.c.
+#include "simulate/free_bodies/free_bodies.h"
 
 #include <string.h>
 
-#include "simulate/loose_parts.h"
+#include "simulate/free_bodies/parts.h"
 
 /// Of the budget's sweeps, one in so many repairs overlap.
 enum { REPAIRS = 5 };
@@ -25,8 +25,8 @@ static void factor_turns(const kki_node *n, double B[6]) {
     B[4] = yz / B[5];
 }
 
-static kki_loose_body own_of(const kki_node *n) {
-    kki_loose_body b = {.root = kk_sqrt(n->mass)};
+static kki_free_body own_of(const kki_node *n) {
+    kki_free_body b = {.root = kk_sqrt(n->mass)};
     const kk_mat3 I = kki_mat3(n->inertia);
     const double *m = I.m, xx = m[0], xy = m[1], xz = m[2], yy = m[4], yz = m[5], zz = m[8];
     const double a = yy * zz - yz * yz, c = xz * yz - xy * zz, d = xy * yz - xz * yy;
@@ -47,8 +47,8 @@ static int has_nothing_else(const kk_model *m, const kki_node *n) {
     return none;
 }
 
-/// A body alone on a free joint, its origin its centre of mass, that no spring, motor or loop knows of.
-static void find_loose(const kk_model *m, kki_loose *x) {
+/// A body alone on a free joint, its origin its center of mass, that no spring, motor or loop knows of.
+static void find_loose(const kk_model *m, kki_free_bodies *x) {
     for (int i = 1; i < m->nnode; i++) {
         const kki_node *n = &m->node[i];
         const int central = n->h[0] == 0 && n->h[1] == 0 && n->h[2] == 0 && n->mass > 0;
@@ -72,8 +72,8 @@ static void find_loose(const kk_model *m, kki_loose *x) {
     }
 }
 
-void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
-    kki_loose *x = &s->loose;
+void kki_free_bodies_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
+    kki_free_bodies *x = &s->free_bodies;
     const size_t trees = s->islands.padded_width > 0 ? (size_t)m->ntree : 0, nodes = trees ? (size_t)m->nnode : 0;
     const size_t numbers = trees ? KKI_SWARM_BODY * (trees + 1) : 0;
     KKI_LAYOUT_ARRAY(layout, x->is_loose, nodes);
@@ -96,8 +96,8 @@ void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, x->swarm.inverse, numbers);
 }
 
-void kki_loose_place_room(kki_layout *layout, kk_simulator *s) {
-    kki_loose *x = &s->loose;
+void kki_free_bodies_place_room(kki_layout *layout, kk_simulator *s) {
+    kki_free_bodies *x = &s->free_bodies;
     const size_t contacts = (size_t)x->room, blocks = (size_t)x->block_room, bundles = (size_t)x->bundle_room;
     KKI_LAYOUT_ARRAY(layout, x->face, contacts);
     KKI_LAYOUT_ARRAY(layout, x->is_taken, contacts);
@@ -112,16 +112,16 @@ void kki_loose_place_room(kki_layout *layout, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, x->swarm.end, blocks);
 }
 
-void kki_loose_fill(const kk_model *m, kk_simulator *s) {
-    if (s->loose.room) {
-        find_loose(m, &s->loose);
-        s->loose.is_everything = 1;
+void kki_free_bodies_fill(const kk_model *m, kk_simulator *s) {
+    if (s->free_bodies.room) {
+        find_loose(m, &s->free_bodies);
+        s->free_bodies.is_everything = 1;
         for (int i = 1; i < m->nnode; i++) {
-            s->loose.is_everything &= s->loose.is_loose[i] != 0;
+            s->free_bodies.is_everything &= s->free_bodies.is_loose[i] != 0;
         }
-        s->forces.only_touches = s->loose.is_everything && m->options.integrator != KK_INTEGRATOR_RK4 &&
+        s->forces.only_touches = s->free_bodies.is_everything && m->options.integrator != KK_INTEGRATOR_RK4 &&
                                  m->nloop + m->ncoupling + m->ntendon + m->nactuator == 0;
-        s->loose.swarm.kernels = kki_swarm_kernels_best();
+        s->free_bodies.swarm.kernels = kki_swarm_kernels_best();
     }
 }
 
@@ -129,27 +129,27 @@ void kki_loose_fill(const kk_model *m, kk_simulator *s) {
 
 /// A batch from its contacts to its forces, while its numbers are near the processor.
 static void resolve_batch(void *context, const kki_swarm_batch *b, const kk_workers *workers) {
-    static const kki_swarm_visits visits = {.begin_bodies = kki_loose_begin_bodies,
-                                            .begin = kki_loose_begin_bundle,
-                                            .finish = kki_loose_finish_bundle,
-                                            .finish_bodies = kki_loose_finish_bodies};
-    const kki_passing *p = context;
-    kki_swarm *w = &p->s->loose.swarm;
+    static const kki_swarm_visits visits = {.begin_bodies = kki_free_bodies_begin_bodies,
+                                            .begin = kki_free_bodies_begin_bundle,
+                                            .finish = kki_free_bodies_finish_bundle,
+                                            .finish_bodies = kki_free_bodies_finish_bodies};
+    const kki_free_pass *p = context;
+    kki_swarm *w = &p->s->free_bodies.swarm;
     const int sweeps = p->s->options.budget, repairs = (sweeps + REPAIRS - 1) / REPAIRS;
     kki_swarm_run(w, b, workers, sweeps, &visits, context);
     if (kki_swarm_repair(w, b, workers, repairs)) {
-        kki_swarm_visit_bodies(w, b, workers, kki_loose_drift_bodies, context);
+        kki_swarm_visit_bodies(w, b, workers, kki_free_bodies_drift_bodies, context);
     }
 }
 
-kk_status kki_loose_resolve(const kk_model *m, kk_simulator *s, kk_error *error) {
-    kki_loose *x = &s->loose;
+kk_status kki_free_bodies_resolve(const kk_model *m, kk_simulator *s, kk_error *error) {
+    kki_free_bodies *x = &s->free_bodies;
     if (x->npoint == 0) {
         return KK_OK;
     }
-    kki_passing p = {m, s};
+    kki_free_pass p = {m, s};
     x->swarm.workers = kki_workers_of(s);
     x->swarm.may_bounce = kki_is_overlapping_only(s);
     kki_swarm_each(&x->swarm, resolve_batch, &p);
-    return kki_loose_report(m, s, error);
+    return kki_free_bodies_report(m, s, error);
 }

@@ -5,18 +5,18 @@
 /// included: a foot that is held at rest at the end of the step instead rises through the dead band in a few steps, is let go, and comes down with several times its force.
 ///
 /// All points of a link share one motion, so all of them are seen like that or none, and what is taken for turning is a motion that a rigid link can have: that of its
-/// centre of pressure, and the change of its spin. (A point's own κ has the centripetal part about that, too; asked for of two points of a sole it would strain the sole,
+/// center of pressure, and the change of its spin. (A point's own κ has the centripetal part about that, too; asked for of two points of a sole it would strain the sole,
 /// and friction would brace them against each other until one slips.)
 #include "simulate/island.h"
 
 #define ABS(x) __builtin_fabs(x)
 
-/// Slower than this nothing turns, m/s: feet would be lifted by a nanometre a step, and what all but rests poses the same problem in every step.
+/// Slower than this nothing turns, m/s: feet would be lifted by a nanometer a step, and what all but rests poses the same problem in every step.
 static const double TURNING = 2e-6;
 
 typedef struct turning {
-    kk_vec3 centre;
-    kk_vec3 velocity, spin; ///< that half a step adds, at the centre, while all joints keep their speeds
+    kk_vec3 center;
+    kk_vec3 velocity, spin; ///< that half a step adds, at the center, while all joints keep their speeds
 } turning;
 
 static int same_face(const kki_contact *a, const kki_contact *b) {
@@ -32,34 +32,34 @@ static int may_stand(const kk_model *m, const kk_simulator *s, const kki_contact
 }
 
 /// Where the link bore in the last step; false where it did not. `holds` says whether some point did inside its cone.
-static int find_centre(const kk_model *m, const kk_simulator *s, int from, int end, kk_vec3 *centre, int *holds) {
+static int find_center(const kk_model *m, const kk_simulator *s, int from, int end, kk_vec3 *center, int *holds) {
     double sum = 0;
-    *centre = kk_vec3_make(0, 0, 0);
+    *center = kk_vec3_make(0, 0, 0);
     *holds = 0;
     for (int i = from; i < end; i++) {
         const kki_contact *k = &s->contacts.list[i];
         const double n = kk_vec3_dot(k->kept, k->normal), rim = m->law[k->law].friction * n * (1 - 1e-6);
         if (n > 0) {
-            *centre = kk_vec3_add(*centre, kk_vec3_scale(k->point, n));
+            *center = kk_vec3_add(*center, kk_vec3_scale(k->point, n));
             *holds |= kk_vec3_dot(k->kept, k->kept) - n * n < rim * rim;
             sum += n;
         }
     }
-    *centre = sum > 0 ? kk_vec3_scale(*centre, 1 / sum) : *centre;
+    *center = sum > 0 ? kk_vec3_scale(*center, 1 / sum) : *center;
     return sum > 0;
 }
 
 /// The spin's rate is the skew part of the matrix that accelerations of points go by.
-static inline turning turning_of(const kk_model *m, const kk_simulator *s, int node, kk_vec3 centre) {
+static inline turning turning_of(const kk_model *m, const kk_simulator *s, int node, kk_vec3 center) {
     if (node == 0) {
-        return (turning){centre, {0, 0, 0}, {0, 0, 0}};
+        return (turning){center, {0, 0, 0}, {0, 0, 0}};
     }
     const kki_bias *b = kki_bias_of(s->data, node);
     const kk_mat3 A = kki_mat3(b->spin);
-    const kk_vec3 arm = kk_vec3_sub(centre, kki_vec3(kki_pose_of(s->data, node)->p));
+    const kk_vec3 arm = kk_vec3_sub(center, kki_vec3(kki_pose_of(s->data, node)->p));
     const kk_vec3 a = kk_vec3_add(kk_vec3_add(kki_vec3(b->a), kk_mat3_mul_vec(A, arm)), kki_vec3(m->gravity));
     const kk_vec3 twice = kk_vec3_make(A.m[7] - A.m[5], A.m[2] - A.m[6], A.m[3] - A.m[1]);
-    return (turning){centre, kk_vec3_scale(a, 0.5 * s->h), kk_vec3_scale(twice, 0.25 * s->h)};
+    return (turning){center, kk_vec3_scale(a, 0.5 * s->h), kk_vec3_scale(twice, 0.25 * s->h)};
 }
 
 /// Of what turning explains, the share that leaves no point overlapping at the end of the step.
@@ -81,7 +81,7 @@ static void see_turning(kk_simulator *s, int from, int end, const turning *t, in
     double fastest = 0;
     for (int i = from; i < end; i++) {
         kki_contact *k = &s->contacts.list[i];
-        const kk_vec3 u = kk_vec3_add(t->velocity, kk_vec3_cross(t->spin, kk_vec3_sub(k->point, t->centre)));
+        const kk_vec3 u = kk_vec3_add(t->velocity, kk_vec3_cross(t->spin, kk_vec3_sub(k->point, t->center)));
         k->swing = kk_vec3_dot(u, k->normal);
         fastest = ABS(k->swing) > fastest ? ABS(k->swing) : fastest;
         k->velocity = kk_vec3_make(k->swing, holds ? kk_vec3_dot(u, k->tangent[0]) : 0,
@@ -98,17 +98,17 @@ static void see_turning(kk_simulator *s, int from, int end, const turning *t, in
     }
 }
 
-void kki_find_standing(const kk_model *m, kk_simulator *s) {
+void kki_find_pivots(const kk_model *m, kk_simulator *s) {
     for (int from = 0, end = 0; from < s->contacts.count; from = end) {
         const kki_contact *k = &s->contacts.list[from];
-        kk_vec3 centre;
+        kk_vec3 center;
         int holds;
         for (end = from + 1; end < s->contacts.count && kki_same_nodes(k, &s->contacts.list[end]); end++) {
         }
-        if (may_stand(m, s, k) && find_centre(m, s, from, end, &centre, &holds)) {
-            turning t = turning_of(m, s, k->node[1], centre);
+        if (may_stand(m, s, k) && find_center(m, s, from, end, &center, &holds)) {
+            turning t = turning_of(m, s, k->node[1], center);
             if (k->node[0]) { // the world does not turn
-                const turning a = turning_of(m, s, k->node[0], centre);
+                const turning a = turning_of(m, s, k->node[0], center);
                 t.velocity = kk_vec3_sub(t.velocity, a.velocity);
                 t.spin = kk_vec3_sub(t.spin, a.spin);
             }
