@@ -497,6 +497,7 @@ typedef struct kki_retry {
     int is_rough;  ///< an attempt ended because its bias forces can be had better
     int attempts;  ///< at this part of a step before this one, whose mean velocity is known
     int is_shared; ///< the step is taken in shares, each of which is corrected whatever its audit says
+    int gained;    ///< shares of the step had impulses, and were refused for what they gained
     int may_yield; ///< contacts may give way where there is no other answer
     int degrades;  ///< the step takes the best answer of bounded effort (degrade.c)
 } kki_retry;
