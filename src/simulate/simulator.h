@@ -64,19 +64,23 @@ typedef struct kki_touching {
 } kki_touching;
 _Static_assert(sizeof(kki_touching) == 64, "a line");
 
+/// Kinds of constraints in the order in which they are listed: number and table (constraint.h).
+#define KKI_CONSTRAINT_KINDS(X)         \
+    X(CONTACT, contact)                 \
+    X(LIMIT, limit)                     \
+    X(JOINT_FRICTION, joint_friction)   \
+    X(TENDON_LIMIT, tendon_limit)       \
+    X(TENDON_FRICTION, tendon_friction) \
+    X(TENDON_EQUALITY, tendon_equality) \
+    X(TENDON_DRIVE, tendon_drive)       \
+    X(MOTOR, motor)                     \
+    X(COUPLING, coupling)               \
+    X(LOOP, loop)                       \
+    X(SPRING, spring)                   \
+    X(SERVO, servo)
+#define KKI_CONSTRAINT_NUMBER(KIND, name) KKI_ON_##KIND,
 typedef enum kki_constraint_kind {
-    KKI_ON_CONTACT,
-    KKI_ON_LIMIT,
-    KKI_ON_JOINT_FRICTION,
-    KKI_ON_COUPLING,
-    KKI_ON_LOOP,
-    KKI_ON_TENDON_LIMIT,
-    KKI_ON_SPRING,          ///< papers: spring and damper of a degree of freedom
-    KKI_ON_SERVO,           ///< papers: actuator of a joint
-    KKI_ON_MOTOR,           ///< a servo with a limit of force that it would exceed
-    KKI_ON_TENDON_FRICTION, ///< dry friction of a tendon
-    KKI_ON_TENDON_EQUALITY, ///< a tendon whose length is held
-    KKI_ON_TENDON_DRIVE     ///< armature, and implicit springs and actuators, of a tendon
+    KKI_CONSTRAINT_KINDS(KKI_CONSTRAINT_NUMBER) KKI_CONSTRAINT_KIND_COUNT
 } kki_constraint_kind;
 
 /// A tendon in this step. Forces are those of the step's end with the rate of its start, slopes how they answer a change of it, ≤ 0.
@@ -206,7 +210,7 @@ typedef struct kki_island {
     int8_t is_soft;         ///< some row has compliance
     int8_t has_restitution; ///< some contact has restitution
     int8_t has_friction;    ///< some contact or joint has dry friction
-    int8_t has_motor;
+    int8_t has_drive;
     int8_t has_loops;           ///< some loop or coupling
     int8_t has_static_friction; ///< static friction of some contact is above the other
     int8_t has_pivots;          ///< some contact is turned about; behind `reflect`
@@ -493,6 +497,7 @@ typedef struct kki_retry {
     int is_rough;  ///< an attempt ended because its bias forces can be had better
     int attempts;  ///< at this part of a step before this one, whose mean velocity is known
     int is_shared; ///< the step is taken in shares, each of which is corrected whatever its audit says
+    int gained;    ///< shares of the step had impulses, and were refused for what they gained
     int may_yield; ///< contacts may give way where there is no other answer
     int degrades;  ///< the step takes the best answer of bounded effort (degrade.c)
 } kki_retry;
@@ -714,20 +719,12 @@ static inline void kki_open_face(kk_simulator *s, int from, int end, int bore) {
 }
 /// pivots.c: which contacts are those of links that stand, and what of their gaps and velocities comes from turning about them.
 void kki_find_pivots(const kk_model *model, kk_simulator *s);
-/// constrain.c: lists the constraints of the step. KK_LIMIT_EXCEEDED: they lack room.
+/// constraint.c: lists the constraints of the step. KK_LIMIT_EXCEEDED: they lack room.
 kk_status kki_constrain(const kk_model *model, kk_simulator *s);
-/// One more: a row on a degree of freedom.
-kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_constraint_kind kind, int item, int dof,
-                                  double scale);
 /// Joints with limits, by node; gives how many. @param list  [nv] result
 int kki_list_limited(const kk_model *model, kki_limited *list);
-/// The last degree of freedom of a node; −1 for the world.
-int kki_last_dof(const kk_model *model, int node);
 /// How far the rigid loops and couplings are open at most.
 double kki_widest_opening(const kk_model *model, const kk_simulator *s, const kk_data *poses);
-/// Gaps of a loop's rows, and of a coupling's.
-void kki_loop_gaps(const kk_model *model, const kk_data *poses, int loop, double gap[6]);
-double kki_coupling_gap(const kk_model *model, const kk_simulator *s, int coupling);
 /// Loops and couplings alone.
 void kki_constrain_loops(const kk_model *model, kk_simulator *s);
 /// free_bodies/stepper.c: stages of the step for models of lone bodies alone.
