@@ -27,14 +27,15 @@ double kki_parting_speed(const kk_simulator *s, const kki_contact *k) {
 
 // ---- who overlaps
 
-static int is_rigid(const kki_contact_law *law) {
-    return !(law->stiffness < __builtin_inf()) && law->adhesion == 0;
+/// Springs give way by themselves, and what bounces or is drawn has a law of its own to keep.
+static int may_ease(const kki_contact_law *law) {
+    return !(law->stiffness < __builtin_inf()) && law->adhesion == 0 && law->restitution == 0;
 }
 
 /// What met in this step has overlap that its motion explains.
 static int is_deep(const kk_model *m, const kk_simulator *s, const kki_contact *k) {
-    return k->gap < -DEEP && is_rigid(&m->law[k->law]) &&
-           -k->gap - 0.5 * s->h * __builtin_fabs(kki_parting_speed(s, k)) > DEEP &&
+    return k->gap < -DEEP && may_ease(&m->law[k->law]) &&
+           -k->gap - s->h * __builtin_fabs(kki_parting_speed(s, k)) > DEEP &&
            !(s->fast.nstruck > 0 && kki_struck_pair(s, k->shape[0], k->shape[1]));
 }
 
@@ -60,7 +61,7 @@ void kki_list_deep_pairs(const kk_model *m, kk_simulator *s) {
 }
 
 int kki_is_overlap(const kk_model *m, const kk_simulator *s, const kki_contact *k) {
-    return s->contacts.ndeep > 0 && is_rigid(&m->law[k->law]) && is_listed(&s->contacts, k);
+    return s->contacts.ndeep > 0 && may_ease(&m->law[k->law]) && is_listed(&s->contacts, k);
 }
 
 // ---- rows
