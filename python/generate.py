@@ -604,6 +604,10 @@ class Maker:
         i = self.add(p.name, p.base + (" | None" if optional else ""), optional)
         looks = call.result_stars > 0 or p.is_const
         how = "KKP_READ" if looks else "KKP_CHANGE"
+        if p.name == "variation" and p.is_const:  # the call itself asks whose variation it is, and follows it from then on
+            how += " | KKP_ANY_MODEL"
+            self.after.append(f"if (result) {{ PyObject *key = PyUnicode_FromFormat(\"variation %d\", c_index); "
+                              f"kkp_keep({self.first_owner}, key, (PyObject *)(void *)o_{p.name}); Py_XDECREF(key); }}")
         self.lines.append(f"kkp_object *o_{p.name} = kkp_object_of(&c, {i}, &kkp_type_{p.base}, {how}"
                           f"{' | KKP_OPTIONAL' if optional else ''});")
         self.lines.append(f"{p.base} *c_{p.name} = kkp_pointer(o_{p.name});")
@@ -795,7 +799,7 @@ class Maker:
                     f"{base} | None")
         if stars and base in self.objects:
             return (f"{'const ' if call.result_const else ''}{base} *r",
-                    f"kkp_borrowed(&kkp_type_{base}, (void *)(uintptr_t)r, {self.first_owner}, {int(call.result_const)})", base)
+                    f"kkp_borrowed(&kkp_type_{base}, (void *)(uintptr_t)r, {self.first_owner or 'o_model'}, {int(call.result_const)})", base)
         if base in self.structs:
             return f"{base} r", f"kkp_copied(&c, &kkp_type_{base}, &r, {self.owner_of(base)})", base
         if base in ("double", "float"):

@@ -37,6 +37,7 @@
 #include <karakuri/state.h>
 #include <karakuri/status.h>
 #include <karakuri/table.h>
+#include <karakuri/variation.h>
 #include <karakuri/version.h>
 #include <karakuri/view.h>
 #include <karakuri/walk.h>

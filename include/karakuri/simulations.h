@@ -16,7 +16,7 @@
 #ifndef KARAKURI_SIMULATIONS_H
 #define KARAKURI_SIMULATIONS_H
 
-#include <karakuri/simulate.h>
+#include <karakuri/variation.h>
 
 KK_BEGIN_DECLS
 
@@ -68,6 +68,15 @@ KK_API const double *kk_simulations_poses(const kk_simulations *simulations);
 KK_API const double *kk_simulations_velocities(const kk_simulations *simulations);
 KK_API const kk_simulation_result *kk_simulations_results(const kk_simulations *simulations); ///< [count]
 
+// ---- parameters of its own
+
+/// From now on a simulation has the numbers of a variation of the model, or, with NULL, the model's. Its rows stay as they are; what its solver carried from
+/// step to step is forgotten. The variation must outlive the simulations, or be taken from them again.
+/// KK_NOT_FOUND for a number that is none, KK_INVALID_ARGUMENT for a variation of another model
+/// @param variation  may be NULL
+KK_API kk_status kk_simulations_vary(kk_simulations *simulations, int index, const kk_model *variation,
+                                     kk_error *error);
+
 // ---- what moves them
 
 /// Steps the simulations that `index` names, or all of them. One that fails stays as it was before the substep that
@@ -88,7 +97,8 @@ KK_API kk_status kk_simulations_step(kk_simulations *simulations, const int32_t 
 KK_API kk_status kk_simulations_rollout(kk_simulations *simulations, const int32_t *index, int count, int steps,
                                         int substeps, const double *control, double *q, double *v, double *readings,
                                         kk_error *error);
-/// Puts simulations at a state, or at the model's start; controls and forces become zero, readings too.
+/// Puts simulations at a state, or at the model's start; controls and forces become zero, readings too. Simulations of a variation start where that one does;
+/// of a state of the model they take time, coordinates, velocities and activations.
 /// @param index  as in kk_simulations_step    @param state  may be NULL
 /// KK_OUT_OF_MEMORY where a simulation has no room for the contacts of the state; it is as it was then, and all
 /// others are reset

@@ -24,11 +24,12 @@ from ._spec import Message, Spec
 if TYPE_CHECKING:
     from ._batch import Batch
     from ._model import Dynamics, Joint, JointState, Model, Simulator, State
+    from ._variation import Randomization, add, scale
 
 __version__ = c.kk_version() or ""
 __all__ = ["Batch", "Dynamics", "Error", "FileFault", "InvalidArgument", "InvalidModel", "Joint", "JointState", "Message",
-           "Model", "NotConverged", "NotFinite", "NotFound", "OutOfMemory", "Simulator", "SizeMismatch", "Spec", "State",
-           "SyntaxFault", "Unsupported", "c", "load", "loads"]
+           "Model", "NotConverged", "NotFinite", "NotFound", "OutOfMemory", "Randomization", "Simulator", "SizeMismatch", "Spec", "State",
+           "SyntaxFault", "Unsupported", "add", "c", "load", "loads", "scale"]
 
 
 def __getattr__(name: str) -> Any:
@@ -36,6 +37,8 @@ def __getattr__(name: str) -> Any:
     import importlib
     if name == "Batch":
         return importlib.import_module("._batch", __name__).Batch
+    if name in ("Randomization", "add", "scale"):
+        return getattr(importlib.import_module("._variation", __name__), name)
     if name in ("Dynamics", "Joint", "JointState", "Model", "Simulator", "State"):
         return getattr(importlib.import_module("._model", __name__), name)
     if name in ("mj", "pin", "gym"):

@@ -22,13 +22,14 @@ class Batch:
     """n simulations of one model. Row i of every array is simulation i; arrays are views, so writing them drives and places simulations.
 
     workers is a number of threads (all processors by default); results are the same bits for any number. sensors and poses say what is
-    filled in after a step. Other options are those of kk_step_options.
+    filled in after a step. variations give simulations parameters of their own, see Model.variation. Other options are those of kk_step_options.
     """
 
     def __init__(self, model: Model, count: int, *, workers: int | None = None, sensors: bool = True, poses: bool = False,
-                 seed: int = 0, **options: Any) -> None:
+                 seed: int = 0, variations: Sequence[Model | None] | None = None, **options: Any) -> None:
         threads = min(workers if workers is not None else len(os.sched_getaffinity(0)), count)
         self.model, self.count = model, count
+        self._varied: list[Model | None] = [None] * count
         self._made = {"workers": workers, "sensors": sensors, "poses": poses, "seed": seed, **options}
         definition = c.kk_simulations_def(sensors=int(sensors), poses=int(poses), seed=seed)
         definition.step = step_options({**options, **({"workers": threads} if threads > 1 else {})})
@@ -42,6 +43,26 @@ class Batch:
         self.poses: Array = np.asarray(c.kk_simulations_poses(raw)).reshape(n, model.nbody, 7)
         self.velocities: Array = np.asarray(c.kk_simulations_velocities(raw)).reshape(n, model.nbody, 6)
         self.results: NDArray[Any] = np.asarray(c.kk_simulations_results(raw)).reshape(-1).view(_result_type())
+        if variations is not None:
+            self.vary(variations)
+            self.reset()
+
+    @property
+    def variations(self) -> list[Model]:
+        """The model of each simulation."""
+        return [varied if varied is not None else self.model for varied in self._varied]
+
+    def vary(self, variations: Sequence[Model | None] | Model | None, index: Sequence[int] | NDArray[Any] | None = None) -> None:
+        """Gives simulations parameters of their own, or one variation to all of them; None: those of the model. Their rows stay as they are, so
+        a reset belongs behind it."""
+        chosen = self._index(index)
+        rows = range(self.count) if chosen is None else chosen.tolist()
+        listed = [variations] * len(rows) if variations is None or isinstance(variations, Model) else list(variations)
+        if len(listed) != len(rows):
+            raise ValueError(f"variations are {len(listed)}; {len(rows)} are wanted, one for each simulation")
+        for row, varied in zip(rows, listed):
+            c.kk_simulations_vary(self.raw, row, varied.raw if varied is not None else None)
+            self._varied[row] = varied
 
     def __len__(self) -> int:
         return self.count
@@ -172,7 +193,9 @@ class Batch:
 
     def state(self, index: int) -> State:
         """A simulation as a state, with all that its next step starts from."""
-        state = State(self.model)
+        if not -self.count <= index < self.count:
+            raise IndexError(f"simulation {index}: there are {self.count}")
+        state = State(self._varied[index] or self.model)
         c.kk_simulations_get_state(self.raw, index, state.raw)
         return state
 
@@ -180,7 +203,7 @@ class Batch:
         c.kk_simulations_set_state(self.raw, index, state.raw)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = [self.control.copy(), self.tau.copy(), self.wrench.copy(), [self.state(k).save() for k in range(self.count)]]
+        kept = [self.control.copy(), self.tau.copy(), self.wrench.copy(), [self.state(k).save() for k in range(self.count)], self._varied]
         return _rebuilt, (self.model, self.count, self._made, kept)
 
     def __repr__(self) -> str:
@@ -189,9 +212,11 @@ class Batch:
 
 def _rebuilt(model: Model, count: int, made: dict[str, Any], kept: list[Any]) -> Batch:
     batch = Batch(model, count, **made)
+    if any(kept[4]):
+        batch.vary(kept[4])
     batch.control, batch.tau, batch.wrench = kept[:3]
-    state = State(model)
     for k, saved in enumerate(kept[3]):
+        state = State(kept[4][k] or model)
         state.restore(saved)
         batch.set_state(k, state)
     return batch

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import c
-from ._spec import Spec, fill
+from ._spec import Message, Spec, fill
+from ._variation import Edit, Items, Randomization, apply, check, merge
 
 Array = NDArray[np.float64]
 
@@ -67,14 +69,22 @@ def _rebuild(spec: Spec, model_hash: int) -> Model:
     return model
 
 
+def _vary_again(base: Model, numbers: dict[str, Any]) -> Model:
+    return base.variation(**numbers)
+
+
 class Model:
     """What never changes. `Model.load("robot.urdf")`, `Model.from_string(xml)`, or `Model(spec)`."""
 
     def __init__(self, spec: Spec) -> None:
-        self.raw = c.kk_model_compile(spec.raw)
-        self._spec = spec.copy()
-        self.messages = spec.messages
-        raw = self.raw
+        self._begin(c.kk_model_compile(spec.raw), spec.copy(), spec.messages)
+
+    def _begin(self, raw: c.kk_model, spec: Spec, messages: list[Message], base: Model | None = None,
+               numbers: Mapping[str, Any] | None = None) -> None:
+        self.raw, self._spec, self.messages = raw, spec, messages
+        self._base, self._numbers = base, dict(numbers or {})
+        self._items: Items | None = None
+        self._editing = threading.Lock()
         self.nq, self.nv, self.nbody = c.kk_model_nq(raw), c.kk_model_nv(raw), c.kk_model_nbody(raw)
         self.nu, self.na = c.kk_model_nactuator(raw), c.kk_model_nlag(raw)
         self.nsensor, self.nsensordata = c.kk_model_nsensor(raw), c.kk_model_nreading(raw)
@@ -121,7 +131,49 @@ class Model:
 
     def spec(self) -> Spec:
         """A copy of the spec it was compiled from, to be edited."""
-        return self._spec.copy()
+        copy = self._spec.copy()
+        if self._base is not None:
+            apply(Edit(Items(copy, self.raw)), self._numbers)
+        return copy
+
+    # ---- variations
+
+    @property
+    def base(self) -> Model:
+        """The model that this is a variation of; itself where it is none."""
+        return self._base if self._base is not None else self
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """What differs from the base."""
+        return dict(self._numbers)
+
+    def items_of_spec(self) -> Items:
+        """The items that parameters are of; only to be read."""
+        if self._items is None:
+            self._items = Items(self._spec, self.raw)
+        return self._items
+
+    def variation(self, **numbers: Any) -> Model:
+        """The same structure with other numbers: `model.variation(mass={"trunk": 7.2}, friction=0.8, gravity=(0, 0, -9.7))`.
+
+        A number is for all items of its kind, a mapping for those it names. A batch gives each of its simulations one of its own. Parameters:
+        gravity; of bodies mass (moments follow), com, moment, place; of joints damping, stiffness, rest, armature, dry_friction, lower, upper,
+        start; of materials friction, restitution; of actuators gain, gear, kp, kd and limits; of shapes size.
+        """
+        base = self.base
+        merged = merge(self._numbers, numbers)
+        check(merged)
+        with base._editing, Edit(base.items_of_spec()) as edit:
+            apply(edit, merged)
+            raw = c.kk_model_vary(base.raw, base._spec.raw)
+        varied = Model.__new__(Model)
+        varied._begin(raw, base._spec, base.messages, base, merged)
+        return varied
+
+    def randomization(self, **ranges: Any) -> Randomization:
+        """Ranges to draw variations from; see Randomization."""
+        return Randomization(self.base, **ranges)
 
     def _id(self, kind: str, which: str | int, count: int) -> int:
         if isinstance(which, str):
@@ -219,6 +271,8 @@ class Model:
         return Dynamics(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._base is not None:
+            return _vary_again, (self._base, self._numbers)
         return _rebuild, (self._spec, self.hash)
 
     def __copy__(self) -> Model:

@@ -1108,6 +1108,7 @@ int kkp_begin(kkp_call *c, const char *function, const char *const *names, PyObj
     c->failed = 0;
     c->model = NULL;
     c->model_name = NULL;
+    c->has_variations = 0;
     c->is_long = is_long;
     c->thread = NULL;
     c->nheld = c->nbuffer = c->nblock = 0;
@@ -1266,7 +1267,13 @@ static void check_arrays(kkp_call *c, int i, kkp_object *o, kkp_type *type, char
     }
 }
 
+/// Simulations have states of variations of their model among their own: the library looks whose.
+static int may_meet(const kkp_call *c, const kk_model *a, const kk_model *b) {
+    return kk_model_hash(a) == kk_model_hash(b) || (c->has_variations && kk_model_base(a) == kk_model_base(b));
+}
+
 static void meet_model(kkp_call *c, int i, kkp_object *o) {
+    c->has_variations |= o->type == &kkp_type_kk_simulations;
     kkp_object *model = o->type == &kkp_type_kk_model ? o : model_of(o);
     if (!model || (o->type->is_struct && !o->type->destroy)) {
         return;
@@ -1274,7 +1281,7 @@ static void meet_model(kkp_call *c, int i, kkp_object *o) {
     if (!c->model) {
         c->model = model;
         c->model_name = c->names[i];
-    } else if (c->model != model && kk_model_hash(c->model->data) != kk_model_hash(model->data)) {
+    } else if (c->model != model && !may_meet(c, c->model->data, model->data)) {
         kkp_fail(c, i, PyExc_ValueError, "belongs to another model than %s", c->model_name);
     }
 }
@@ -1303,7 +1310,9 @@ kkp_object *kkp_object_of(kkp_call *c, int i, kkp_type *type, int how) {
         kkp_fail(c, i, PyExc_ValueError, "is read-only here");
         return NULL;
     }
-    meet_model(c, i, o);
+    if (!(how & KKP_ANY_MODEL)) {
+        meet_model(c, i, o);
+    }
     if (type->is_struct && !c->failed && !(o->is_checked && o->model == c->model)) {
         check_arrays(c, i, o, type, o->data);
         if (!c->failed && !o->owner && c->model && !type->destroy) { // the next call need not look again
@@ -1619,6 +1628,9 @@ PyObject *kkp_made(kkp_call *c, kkp_type *type, void *data) {
     }
     o->data = data;
     o->owns = 1;
+    if (type == &kkp_type_kk_model && kk_model_base(data) != data) { // has the arrays of its model
+        link_to(&o->model, c->model);
+    }
     if (type != &kkp_type_kk_model && type != &kkp_type_kk_spec) { // these copy what they are made from
         for (int i = 0; i < c->count; i++) {
             if (is_object(c->args[i])) {
@@ -1635,6 +1647,10 @@ PyObject *kkp_made(kkp_call *c, kkp_type *type, void *data) {
 PyObject *kkp_borrowed(kkp_type *type, void *data, kkp_object *owner, int is_fixed) {
     if (!data) {
         return kkp_none();
+    }
+    if (owner->data == data) {
+        Py_INCREF((PyObject *)owner);
+        return (PyObject *)owner;
     }
     if (owner->model && owner->model->data == data) {
         Py_INCREF((PyObject *)owner->model);

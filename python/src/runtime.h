@@ -120,6 +120,7 @@ typedef struct kkp_call {
     int count, failed;
     kkp_object *model; ///< that arrays are measured by
     const char *model_name;
+    int has_variations; ///< objects of several variations of one model may meet
     int is_long;
     PyThreadState *thread;
     int nheld, nbuffer, nblock;
@@ -147,7 +148,7 @@ void kkp_fail(kkp_call *c, int argument, PyObject *kind, const char *format, ...
 
 // ---- arguments
 
-enum { KKP_READ, KKP_CHANGE, KKP_OPTIONAL = 4 };
+enum { KKP_READ, KKP_CHANGE, KKP_OPTIONAL = 4, KKP_ANY_MODEL = 8 };
 
 kkp_object *kkp_object_of(kkp_call *c, int i, kkp_type *type, int how);
 void *kkp_pointer(kkp_object *o);
@@ -218,7 +219,7 @@ int kkp_text_sink(void *user, const char *bytes, size_t size);
 int kkp_add_type(PyObject *module, kkp_type *type);
 int kkp_start(PyObject *module);
 extern kkp_type *const kkp_types[];
-extern kkp_type kkp_type_kk_model, kkp_type_kk_spec, kkp_type_kk_state, kkp_type_kk_command, kkp_type_kk_session;
+extern kkp_type kkp_type_kk_model, kkp_type_kk_spec, kkp_type_kk_state, kkp_type_kk_command, kkp_type_kk_session, kkp_type_kk_simulations;
 
 /// Threads: kk_workers with a pool behind it.
 typedef struct kkp_pool kkp_pool;

@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "base/missing.h"
 #include "base/workers.h"
+#include "dynamics/data.h"
+#include "model/warm.h"
 #include "simulate/simulator.h"
 
 enum { POSE_NUMBERS = 7, VELOCITY_NUMBERS = 6, WRENCH_NUMBERS = sizeof(kk_force) / sizeof(double) };
@@ -33,6 +35,7 @@ struct kk_simulations {
     int count, nhand;
     hand *hand;                                 ///< [nhand]
     kk_state **state, *start;                   ///< [count]; what reset gives
+    const kk_model **variation;                 ///< [count] NULL: the model itself
     double *time, *q, *v, *lag, *control, *tau; ///< rows
     double *wrench, *readings, *poses, *velocities;
     kk_simulation_result *result; ///< [count]
@@ -78,9 +81,15 @@ static kk_status make_rows(kk_simulations *s) {
     return whole && s->result && s->is_named ? KK_OK : KK_OUT_OF_MEMORY;
 }
 
+static const kk_model *model_of(const kk_simulations *s, int i) {
+    return s->variation[i] ? s->variation[i] : s->model;
+}
+
 static kk_status make_states(kk_simulations *s) {
     s->state = kki_allocate_array_zeroed(&s->allocator, (size_t)s->count, sizeof(kk_state *));
-    kk_status status = s->state ? kk_state_create(s->model, &s->allocator, &s->start) : KK_OUT_OF_MEMORY;
+    s->variation = kki_allocate_array_zeroed(&s->allocator, (size_t)s->count, sizeof(const kk_model *));
+    kk_status status =
+        s->state && s->variation ? kk_state_create(s->model, &s->allocator, &s->start) : KK_OUT_OF_MEMORY;
     for (int i = 0; i < s->count && status == KK_OK; i++) {
         status = kk_state_create(s->model, &s->allocator, &s->state[i]);
         status = status || s->def.room.contacts <= 0 ? status : kk_state_reserve(s->state[i], s->def.room.contacts);
@@ -129,6 +138,7 @@ void kk_simulations_free(kk_simulations *simulations) {
     release_rows(s);
     kki_release_array(&s->allocator, s->hand, (size_t)s->nhand, sizeof *s->hand);
     kki_release_array(&s->allocator, s->state, (size_t)s->count, sizeof(kk_state *));
+    kki_release_array(&s->allocator, s->variation, (size_t)s->count, sizeof(const kk_model *));
     const kk_allocator allocator = s->allocator;
     kki_release(&allocator, s, sizeof *s);
 }
@@ -261,6 +271,20 @@ kk_status kk_simulations_set_state(kk_simulations *simulations, int index, const
     return status;
 }
 
+kk_status kk_simulations_vary(kk_simulations *simulations, int index, const kk_model *variation, kk_error *error) {
+    kk_simulations *s = simulations;
+    if (index < 0 || index >= s->count) {
+        return kki_error_set(error, KK_NOT_FOUND, "there is no simulation %d; simulations have numbers from 0 to %d",
+                             index, s->count - 1);
+    }
+    if (variation && kk_model_base(variation) != s->model) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "that is no variation of the simulations' model");
+    }
+    s->variation[index] = variation == s->model ? NULL : variation;
+    kki_state_begin(model_of(s, index), s->state[index]);
+    return KK_OK;
+}
+
 // ---- which of them
 
 /// Every number is one of a simulation and stands once. Two workers would step one that stood twice.
@@ -330,7 +354,8 @@ static void note_failure(hand *h, int i, const kk_error *why) {
 }
 
 static void see_bodies(kk_simulations *s, hand *h, int i) {
-    const kk_model *m = s->model;
+    const kk_model *m = model_of(s, i);
+    kki_data_turn_to(h->data, m);
     kk_kinematics_velocity(m, h->data, s->q + (size_t)i * (size_t)m->nq, s->v + (size_t)i * (size_t)m->nv);
     for (int b = 0; b < m->nbody; b++) {
         const size_t at = (size_t)i * (size_t)m->nbody + (size_t)b;
@@ -351,7 +376,7 @@ static kk_status read_sensors(kk_simulations *s, hand *h, int i, kk_error *error
 /// So many steps of a simulation whose state is loaded; its row follows.
 static void take_substeps(const job *j, int i, hand *h, kk_error *why) {
     kk_simulations *s = j->s;
-    const kk_model *m = s->model;
+    const kk_model *m = model_of(s, i);
     const size_t at = (size_t)i;
     const kk_input input = {.control = s->control + at * (size_t)m->nactuator,
                             .tau = s->tau + at * (size_t)m->nv,
@@ -392,9 +417,32 @@ static void step_one(const job *j, int i, hand *h) {
     end_one(j, i, h, j->s->def.sensors, &why);
 }
 
+/// Most bytes of a block that are asked for ahead.
+enum { MOST_AHEAD = 1 << 14, CACHE_LINE = 64 };
+
+static void ask_for(const void *block, size_t size) {
+    const char *at = block;
+    for (size_t i = 0; i < size && i < MOST_AHEAD; i += CACHE_LINE) {
+        __builtin_prefetch(at + i, 0, 2);
+    }
+}
+
+/// What the step of a simulation begins with comes from far while the one before it is stepped.
+static void ask_for_simulation(const kk_simulations *s, int i) {
+    const kk_model *own = s->variation[i];
+    kki_state_ask_for(s->state[i]);
+    if (own) {
+        ask_for(own, own->size);
+        ask_for(own->constants, own->constants_size);
+    }
+}
+
 static void step_share(void *context, int first, int end, int worker) {
     const job *j = context;
     for (int k = first; k < end; k++) {
+        if (k + 1 < end) {
+            ask_for_simulation(j->s, named(j, k + 1));
+        }
         step_one(j, named(j, k), &j->s->hand[worker]);
     }
 }
@@ -508,17 +556,29 @@ static void clear_row(double *array, size_t width, int i) {
     memset(array + width * (size_t)i, 0, width * sizeof *array);
 }
 
+/// A variation starts where its own joints do, or where a state of the model stands that has no contacts yet.
+static kk_status put_at(kk_simulations *s, int i, const kk_state *state) {
+    if (!s->variation[i]) {
+        return kk_state_copy(s->state[i], state ? state : s->start);
+    }
+    kki_state_begin(s->variation[i], s->state[i]);
+    if (state) {
+        kki_state_take_motion(s->state[i], state);
+    }
+    return KK_OK;
+}
+
 static void reset_one(kk_simulations *s, hand *h, int i, const kk_state *state) {
     const kk_model *m = s->model;
     s->result[i] = blank_result();
-    s->result[i].status = kk_state_copy(s->state[i], state);
+    s->result[i].status = put_at(s, i, state);
     if (s->result[i].status != KK_OK) {
         kk_error why = {0};
         kki_error_set(&why, s->result[i].status, "no memory for the contacts of the state");
         note_failure(h, i, &why);
         return;
     }
-    state_to_row(s, i, state);
+    state_to_row(s, i, s->state[i]);
     clear_row(s->control, (size_t)m->nactuator, i);
     clear_row(s->tau, (size_t)m->nv, i);
     clear_row(s->wrench, (size_t)m->nbody * WRENCH_NUMBERS, i);
@@ -546,7 +606,7 @@ kk_status kk_simulations_reset(kk_simulations *simulations, const int32_t *index
         status = kk_state_check(s->model, state, error);
     }
     if (status == KK_OK) {
-        job j = {.s = s, .index = index, .state = state ? state : s->start};
+        job j = {.s = s, .index = index, .state = state};
         share(s, count, reset_share, &j);
         status = first_failure(s, error);
     }

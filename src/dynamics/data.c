@@ -111,6 +111,13 @@ kk_status kki_data_create_for_poses(const kk_model *model, const kk_allocator *a
     return create(model, allocator, 0, KKI_LACKS_ALL_BUT_POSES, data);
 }
 
+void kki_data_turn_to(kk_data *data, const kk_model *model) {
+    if (data->model_hash != model->hash) {
+        data->model_hash = model->hash;
+        data->kernels->fill(model, &data->scratch);
+    }
+}
+
 int kk_data_has_matrices(const kk_data *data) {
     return data->scratch.has_matrices;
 }

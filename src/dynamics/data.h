@@ -101,6 +101,9 @@ struct kk_data {
 /// A data without matrices that lacks what its owner never calls. @param lacks  KKI_LACKS_… of kernels.h
 kk_status kki_data_create_without(const kk_model *model, unsigned lacks, const kk_allocator *allocator, kk_data **data);
 
+/// From now on it is a data of `model`, a variation of the one that it was made for, or that itself.
+void kki_data_turn_to(kk_data *data, const kk_model *model);
+
 static inline kk_vec3 kki_vec3(const double a[4]) {
     return kk_vec3_make(a[0], a[1], a[2]);
 }

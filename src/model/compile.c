@@ -162,8 +162,11 @@ kk_status kk_model_compile(const kk_spec *spec, const kk_allocator *allocator, k
 void kk_model_free(kk_model *model) {
     if (model) {
         const kk_allocator allocator = model->allocator;
-        kki_free_geometry(model);
-        kki_release(&allocator, model->contact, model->contact_size);
+        if (!model->base) { // a variation's are its model's
+            kki_free_geometry(model);
+            kki_release(&allocator, model->contact, model->contact_size);
+        }
+        kki_release(&allocator, (void *)(uintptr_t)model->constants, model->constants_size);
         kki_release(&allocator, model, model->size);
     }
 }

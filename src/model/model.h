@@ -275,6 +275,10 @@ struct kk_model {
     size_t size;   ///< bytes of the one block that holds everything but collision geometry, laws and the list of pairs
     void *contact; ///< block of laws and the list of pairs, whose sizes are known only once the rest is compiled
     size_t contact_size;
+    const kk_model *base; ///< of a variation: the model that all arrays are of which are the same; NULL: it is none
+    const void *
+        constants; ///< of a variation: what simulators make of its numbers once (simulate/variation.c), in a block of its own
+    size_t constants_size;
     uint64_t hash; ///< of gravity and everything below
     int32_t nq, nv, nbody, nnode, nframe, ncoupling;
     int32_t nshape, nmesh, nfield, nlook, nmaterial, nlaw, npair, nloop, ntendon, ntendon_term, nactuator, nsensor;

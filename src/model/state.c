@@ -84,6 +84,20 @@ static void set_start(const kk_model *m, kk_state *s) {
     settle_lags(m, NULL, 0, kk_state_lag(s));
 }
 
+void kki_state_belong_to(const kk_model *model, kk_state *state) {
+    state->model_hash = model->hash;
+}
+
+void kki_state_begin(const kk_model *model, kk_state *state) {
+    kki_state_belong_to(model, state);
+    set_start(model, state);
+}
+
+void kki_state_take_motion(kk_state *to, const kk_state *from) {
+    const size_t count = 1 + (size_t)from->nq + (size_t)from->nv + (size_t)from->nlag;
+    memcpy(to->number, from->number, count * sizeof *to->number);
+}
+
 kk_status kk_state_create(const kk_model *model, const kk_allocator *allocator, kk_state **state) {
     if (!model || !state) {
         return KK_INVALID_ARGUMENT;
@@ -208,6 +222,17 @@ kk_status kk_state_set_loop(const kk_model *model, kk_state *state, int loop, in
 
 uint64_t kki_state_model_hash(const kk_state *state) {
     return state->model_hash;
+}
+
+void kki_state_ask_for(const kk_state *state) {
+    enum { LINE = 64, MOST = 1 << 12 };
+    const char *at = (const char *)state, *list = (const char *)state->list.word;
+    for (size_t i = 0; i < state->size && i < MOST; i += LINE) {
+        __builtin_prefetch(at + i, 0, 2);
+    }
+    for (size_t i = 0; i < kki_warm_words(&state->list) * sizeof(uint64_t) && i < MOST; i += LINE) {
+        __builtin_prefetch(list + i, 0, 2);
+    }
 }
 
 // ---- the list

@@ -118,6 +118,14 @@ int kki_warm_old_room(const kk_model *model);
 double *kki_state_warm(kk_state *state);
 const double *kki_state_warm_const(const kk_state *state);
 uint64_t kki_state_model_hash(const kk_state *state);
+/// Its memory will be read soon.
+void kki_state_ask_for(const kk_state *state);
+/// From now on it belongs to `model`, a variation of the one that it belonged to, or that itself.
+void kki_state_belong_to(const kk_model *model, kk_state *state);
+/// The same, and it is a new state.
+void kki_state_begin(const kk_model *model, kk_state *state);
+/// Time, coordinates, velocities and lags of a state of the same structure; what is remembered beside them stays.
+void kki_state_take_motion(kk_state *to, const kk_state *from);
 /// The list as it is. Whoever changes it says so by kki_state_set_list, whose words must be those of the state.
 kki_warm_list kki_state_list(const kk_state *state);
 void kki_state_set_list(kk_state *state, const kki_warm_list *list);

@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "papers/common.h"
+#include "simulate/constraint.h"
 #include "simulate/drift.h"
 
 static const double CORRECTION = 0.1;
@@ -81,14 +82,14 @@ static void take_out(kk_simulator *s, kk_force_source source, int dof, double fo
 static void add_linear_rows(const kk_model *m, kk_simulator *s, const kk_input *input) {
     for (int k = 0; k < m->nv; k++) {
         if (m->dof[k].stiffness > 0 || m->dof[k].damping > 0) {
-            kki_constrain_dof(m, s, KKI_ON_SPRING, k, k, 1);
+            kki_constraint_on_dof(m, s, KKI_ON_SPRING, k, k, 1);
             take_out(s, KK_FORCE_PASSIVE, k, s->forces.by_source[KK_FORCE_PASSIVE][k]);
         }
     }
     for (int i = 0; i < m->nactuator; i++) {
         const kki_model_actuator *a = &m->actuator[i];
         if (is_servo(a) && pd_of_servo(s, a, input).D + s->h * pd_of_servo(s, a, input).K > 0) {
-            kki_constrain_dof(m, s, KKI_ON_SERVO, i, a->v_index, a->gear);
+            kki_constraint_on_dof(m, s, KKI_ON_SERVO, i, a->v_index, a->gear);
             take_out(s, KK_FORCE_ACTUATOR, a->v_index, a->gear * s->forces.drive[i]);
         }
     }

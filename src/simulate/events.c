@@ -139,8 +139,8 @@ static int all_stay_open(const kki_piece *p) {
     int open = 1;
     for (int i = 0; i < p->I->nconstraint && open; i++) {
         const kki_constraint *c = kki_piece_constraint(p, i);
-        const int is_one_sided = c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON_LIMIT ||
-                                 (c->kind == KKI_ON_CONTACT && p->s->solution.block[c->block].adhesion == 0);
+        const int is_one_sided =
+            kki_is_stop(c) || (c->kind == KKI_ON_CONTACT && p->s->solution.block[c->block].adhesion == 0);
         open = is_one_sided && g[kki_piece_row(p, c)] >= 0;
     }
     return open;
@@ -276,7 +276,7 @@ static void begin_pieces(kki_piece *p, const double *u_first) {
 /// step with one is taken whole, too, unless something bounces; and so is that of a pile, whose slides are not stopped inside it, and one that has no other answer than
 /// that contacts give way.
 static int is_taken_whole(const kk_simulator *s, const kki_island *I) {
-    return s->retry.may_yield || (!I->has_restitution && (I->has_motor || I->is_sparse || !I->has_friction));
+    return s->retry.may_yield || (!I->has_restitution && (I->has_drive || I->is_sparse || !I->has_friction));
 }
 
 int kki_island_awaits_impacts(const kk_model *m, kk_simulator *s, kki_island *I) {

@@ -1,52 +1,8 @@
 /// What the step did, for those who ask: impulses and velocities of contacts, joint forces by source, energy.
 #include <string.h>
 
-#include "simulate/simulator.h"
+#include "simulate/constraint.h"
 #include "simulate/tendons.h"
-
-/// Moment of torsion and rolling, whose rows follow the contact's three.
-static kk_vec3 moment_of(const kki_contact_law *law, const kki_contact *k, const double *lambda) {
-    kk_vec3 moment = kk_vec3_make(0, 0, 0);
-    int row = 3;
-    if (law->torsion > 0) {
-        moment = kk_vec3_scale(k->normal, lambda[row++]);
-    }
-    if (law->rolling > 0) {
-        moment = kk_vec3_add(moment, kk_vec3_add(kk_vec3_scale(k->tangent[0], lambda[row]),
-                                                 kk_vec3_scale(k->tangent[1], lambda[row + 1])));
-    }
-    return moment;
-}
-
-static kk_vec3 force_of(const kki_contact_law *law, const kki_contact *k, const double *lambda) {
-    return kk_vec3_add(
-        kk_vec3_scale(k->normal, lambda[0]),
-        kk_vec3_add(kk_vec3_scale(k->tangent[0], lambda[1]), kk_vec3_scale(k->tangent[1], lambda[2] * law->ratio)));
-}
-
-/// @param rate  one over the step
-static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, double rate) {
-    kki_contact *k = &s->contacts.list[c->item];
-    const kki_contact_law *law = &m->law[k->law];
-    const int is_plain = s->traits.has_plain_contacts; // then there is one line of memory less to look at
-    const double *u = s->solution.u + c->row, *lambda = s->solution.lambda + c->row, *kept = s->solution.kept + c->row;
-    const double surface[2] = {is_plain ? 0 : k->surface[0], is_plain ? 0 : k->surface[1]};
-    const double across = u[2] - surface[1] * law->ratio;
-    k->impulse = force_of(law, k, lambda);
-    if (!s->islands.list[c->island].is_unchanged) { // else the force of the last step, to the bit
-        const int all = memcmp(kept, lambda, 3 * sizeof *kept) == 0;
-        k->kept = kk_vec3_scale(all ? k->impulse : force_of(law, k, kept), rate);
-    }
-    if (!is_plain) {
-        k->moment = moment_of(law, k, lambda);
-        k->kept_moment =
-            s->islands.list[c->island].is_unchanged ? k->kept_moment : kk_vec3_scale(moment_of(law, k, kept), rate);
-    }
-    k->friction = s->solution.block[c->block].friction;
-    // without what is asked of a gap, and what a spring gives way by; with what turning about the contact takes back in the second half of the step (reflect.c)
-    const double asked = s->solution.bias[c->row] - k->swing + s->solution.compliance[c->row] * lambda[0];
-    k->velocity = kk_vec3_make(u[0] - asked, u[1] - surface[0], law->ratio == 1 ? across : across / law->ratio);
-}
 
 static void add_wrench(kk_simulator *s, int node, const double w[6]) {
     const kk_force F = kk_force_make(kk_vec3_make(w[0], w[1], w[2]), kk_vec3_make(w[3], w[4], w[5]));
@@ -90,84 +46,11 @@ void kki_settle_outside(kk_simulator *s) {
         const kki_constraint *c = &s->constraints.list[i];
         if (c->kind == KKI_ON_CONTACT) { // all between two nodes
             add_both(s, &s->constraints.part[c->first_part], c->nparts, s->solution.lambda + c->row, rate);
-        } else if (c->kind == KKI_ON_LOOP || kki_is_spatial_row(s->model, c)) {
+        } else if (kki_type_of(c)->bodies || (kki_type_of(c)->is_spread && kki_is_spatial_row(s->model, c))) {
             add_outside(s, c, rate);
         }
     }
     s->readout.owes_outside = 0;
-}
-
-static double size_of(const double *lambda, int count) {
-    double sum = 0;
-    for (int k = 0; k < count; k++) {
-        sum += lambda[k] * lambda[k];
-    }
-    return kk_sqrt(sum);
-}
-
-/// A loop that bore more than it can is off from the next step on.
-static void break_loop(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
-    const kki_model_loop *l = &m->loop[c->item];
-    const int forces = c->nrow < 3 ? c->nrow : 3;
-    const double *lambda = s->solution.lambda + c->row;
-    if (l->break_force == __builtin_inf() && l->break_moment == __builtin_inf()) {
-        return;
-    }
-    if (size_of(lambda, forces) > s->h * l->break_force ||
-        size_of(lambda + forces, c->nrow - forces) > s->h * l->break_moment) {
-        s->constraints.loop_switch[c->item] = KKI_SWITCH_OFF;
-        s->report.broken++;
-    }
-}
-
-/// A fixed tendon's limit, friction or hold on its joints; what spatial ones do is among the forces on nodes.
-static void finish_tendon(const kk_model *m, kk_simulator *s, const kki_constraint *c, double f) {
-    if (kki_is_spatial_row(m, c)) {
-        return;
-    }
-    kki_tendon_book(m, s, c->item, f,
-                    c->kind == KKI_ON_TENDON_FRICTION   ? KK_FORCE_FRICTION
-                    : c->kind == KKI_ON_TENDON_EQUALITY ? KK_FORCE_CONSTRAINT
-                                                        : KK_FORCE_LIMIT);
-    if (c->kind == KKI_ON_TENDON_EQUALITY && m->tendon[c->item].leader >= 0) {
-        kki_tendon_book(m, s, m->tendon[c->item].leader, -c->weight * f, KK_FORCE_CONSTRAINT);
-    }
-}
-
-static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *c, double rate) {
-    if (c->kind == KKI_ON_CONTACT) { // most are
-        finish_contact(m, s, c, rate);
-        return;
-    }
-    const double f = s->solution.lambda[c->row] / s->h;
-    if (c->kind == KKI_ON_LOOP) {
-        break_loop(m, s, c);
-        return;
-    }
-    s->forces.has_bounded = 1;
-    if (c->kind == KKI_ON_LIMIT) {
-        s->forces.by_source[KK_FORCE_LIMIT][c->item] += c->side ? -f : f;
-    } else if (c->kind == KKI_ON_JOINT_FRICTION) {
-        s->forces.by_source[KK_FORCE_FRICTION][c->item] += f;
-    } else if (c->kind == KKI_ON_TENDON_LIMIT || c->kind == KKI_ON_TENDON_FRICTION ||
-               c->kind == KKI_ON_TENDON_EQUALITY) {
-        finish_tendon(m, s, c, c->kind == KKI_ON_TENDON_LIMIT && c->side ? -f : f);
-    } else if (c->kind == KKI_ON_TENDON_DRIVE) {
-        kki_tendon_finish(m, s, c->item, s->solution.lambda[c->row]);
-    } else if (c->kind == KKI_ON_MOTOR) {
-        const double torque = f / c->weight;
-        s->forces.by_source[KK_FORCE_ACTUATOR][m->actuator[c->item].v_index] += torque;
-        s->forces.drive[c->item] = torque / m->actuator[c->item].gear;
-    } else if (c->kind == KKI_ON_SPRING) {
-        s->forces.by_source[KK_FORCE_PASSIVE][c->item] += f;
-    } else if (c->kind == KKI_ON_SERVO) {
-        const kki_model_actuator *a = &m->actuator[c->item];
-        s->forces.drive[c->item] = f;
-        s->forces.by_source[KK_FORCE_ACTUATOR][a->v_index] += a->gear * f;
-    } else if (c->kind == KKI_ON_COUPLING) {
-        s->forces.by_source[KK_FORCE_CONSTRAINT][m->coupling[c->item].follower_v] += f;
-        s->forces.by_source[KK_FORCE_CONSTRAINT][m->coupling[c->item].leader_v] -= m->coupling[c->item].ratio * f;
-    }
 }
 
 /// Kinetic energy of y: M̂ = M + impedance, so the impedance's share is taken off again.
@@ -256,7 +139,10 @@ void kki_finish(const kk_model *model, kk_simulator *s) {
     s->readout.has_view = 0;
     const double rate = 1 / s->h;
     for (int i = 0; i < s->constraints.count; i++) {
-        finish_constraint(model, s, &s->constraints.list[i], rate);
+        const kki_constraint *c = &s->constraints.list[i];
+        const kki_constraint_type *t = kki_type_of(c);
+        s->forces.has_bounded |= !t->bodies;
+        t->report(model, s, c, rate);
     }
     kki_saturated_finish(model, s);
     s->readout.owes_energy = !s->rk4.is_used;

@@ -104,7 +104,7 @@ static void pose_instant(kki_piece *p, const double *u_first, int newton) {
             g[r + 1] += s->solution.bias[c->row + 1];
             g[r + 2] += s->solution.bias[c->row + 2];
             b->adhesion = 0;
-        } else if (c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON_LIMIT) {
+        } else if (kki_is_stop(c)) {
             g[r] += c->gap[0] > 0 ? far : 0;
         } else if (kki_is_dry(c)) {
             b->lower = b->upper = 0;

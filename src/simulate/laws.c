@@ -1,13 +1,8 @@
-/// Laws, biases and warm starts of an island's constraints.
-///
-/// The bias of a gap is gap/(h/2), the speed at which it would just close in the half step that is left, and under a foot with one
-/// point gap/h: at this speed it closes when contacts are looked at next, and no overlap has to be taken out of the joints then. Within the
-/// dead band it is zero, so that what rests poses the same homogeneous problem in every step (contact.md, piles). A soft
-/// row is an implicit spring, whose law is made where its mobility is known (reflect.c); here it is only told from a rigid one.
+/// Laws and warm starts of an island's constraints; and rows of loops that take no part, because they move nothing or say what others say.
 #include <string.h>
 
+#include "simulate/constraint.h"
 #include "simulate/island.h"
-#include "simulate/tendons.h"
 
 /// A loop in a plane has a row across it that no joint moves. Rounding leaves a trace of motion in it, and an impulse that
 /// answers rounding by rounding has no limit. Mobility, as a share of the loop's other rows, from which a row takes part.
@@ -17,170 +12,6 @@ static const double DEAD_ROW = 1e-20;
 /// its arm a loop's row may be off by. And rows whose determinant may say enough.
 enum { MOST_DEPENDENT = 96, FEW_DEPENDENT = 16 };
 static const double LEAST_SHARE = 1e-13, OPEN_SHARE = 4, MOST_SHARE = 1e-2;
-
-/// What stuck in the last step starts this one at rest: its velocity now is that of rows that have turned a little.
-static int stuck(const double *lambda, double bound) {
-    const double most = bound * (1 - 1e-6);
-    return bound > 0 && lambda[0] * lambda[0] + lambda[1] * lambda[1] < most * most;
-}
-
-/// Above what sliding bears only static friction holds.
-static int is_above(const double *tangential, const kki_contact_law *law, double normal) {
-    const double slides = law->friction * normal * (1 + 1e-6);
-    return law->static_friction > law->friction && normal > 0 &&
-           tangential[0] * tangential[0] + tangential[1] * tangential[1] > slides * slides;
-}
-
-/// How fast what is open may close in the step. Where a pile or a limp robot moves it does not have to: what closes the last micrometers here contradicts, by nanometers
-/// a second, what touches there, and of dozens of points some always do. A robot's links land all the same.
-static double closing_of(const kk_model *m, const kk_simulator *s, const kki_constraint *c) {
-    const kki_contact *k = &s->contacts.list[c->item];
-    const kki_island *I = &s->islands.list[c->island];
-    if (k->open == 0 || (I->keeps_gaps && (I->is_sparse || kki_seen_gap(s, k) <= KKI_DEAD_BAND))) {
-        return 0;
-    }
-    const int lands = kki_may_land(m, k->node[0]) && kki_may_land(m, k->node[1]);
-    return k->open / (lands ? s->h : 0.5 * s->h);
-}
-
-static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c) {
-    const kki_contact *k = &s->contacts.list[c->item];
-    const kki_contact_law *law = &m->law[k->law];
-    kki_block *b = &s->solution.block[c->block];
-    double *bias = s->solution.bias + c->row, *lambda = s->solution.lambda + c->row,
-           *soft = s->solution.compliance + c->row;
-    *b = (kki_block){.law = KKI_LAW_CONTACT, .friction = law->friction, .adhesion = law->adhesion * s->h};
-    bias[0] = closing_of(m, s, c);
-    if (!s->traits.has_plain_contacts) { // else zero
-        bias[1] = k->surface[0];
-        bias[2] = k->surface[1] * law->ratio;
-    }
-    if (law->stiffness < __builtin_inf()) {
-        soft[0] = 1;
-    }
-    lambda[0] = kk_vec3_dot(k->impulse, k->normal);
-    lambda[1] = kk_vec3_dot(k->impulse, k->tangent[0]);
-    lambda[2] = kk_vec3_dot(k->impulse, k->tangent[1]);
-    lambda[2] = law->ratio == 1 ? lambda[2] : lambda[2] / law->ratio;
-    c->sticks = stuck(lambda + 1, law->friction * (lambda[0] + b->adhesion)) || is_above(lambda + 1, law, lambda[0]);
-    if (s->traits.has_plain_contacts) {
-        return;
-    }
-    int next = 1;
-    if (law->torsion > 0) {
-        b[next] = (kki_block){.law = KKI_LAW_TORSION, .row = 3, .contact = -next, .friction = law->torsion};
-        lambda[3] = kk_vec3_dot(k->moment, k->normal);
-        next++;
-    }
-    if (law->rolling > 0) {
-        const int row = law->torsion > 0 ? 4 : 3;
-        b[next] = (kki_block){.law = KKI_LAW_ROLLING, .row = row, .contact = -next, .friction = law->rolling};
-        lambda[row] = kk_vec3_dot(k->moment, k->tangent[0]);
-        lambda[row + 1] = kk_vec3_dot(k->moment, k->tangent[1]);
-    }
-}
-
-static void begin_joint(const kk_model *m, kk_simulator *s, kki_constraint *c, const kki_warm_layout *w,
-                        const double *warm) {
-    kki_block *b = &s->solution.block[c->block];
-    const int slot = w->first_dof + KKI_WARM_DOF_SIZE * c->item;
-    if (c->kind == KKI_ON_LIMIT) {
-        *b = (kki_block){.law = KKI_LAW_LIMIT};
-        s->solution.bias[c->row] = c->gap[0] > 0 ? c->gap[0] / (0.5 * s->h) : 0;
-        s->solution.lambda[c->row] = s->h * warm[slot + (c->side ? KKI_WARM_UPPER : KKI_WARM_LOWER)];
-    } else {
-        const double most = s->h * m->dof[c->item].friction;
-        *b = (kki_block){.law = KKI_LAW_BOX, .lower = -most, .upper = most};
-        s->solution.lambda[c->row] = s->h * warm[slot + KKI_WARM_FRICTION];
-        // exactly none is none yet
-        const double held[2] = {s->solution.lambda[c->row], 0};
-        c->sticks = held[0] != 0 && stuck(held, most);
-    }
-}
-
-static void begin_rubbing(const kk_model *m, kk_simulator *s, kki_constraint *c, double warm) {
-    const double most = s->h * m->tendon[c->item].friction, held[2] = {s->h * warm, 0};
-    s->solution.block[c->block] = (kki_block){.law = KKI_LAW_BOX, .lower = -most, .upper = most};
-    s->solution.lambda[c->row] = held[0];
-    c->sticks = held[0] != 0 && stuck(held, most);
-}
-
-/// A servo of force f = F + S gear (v' − v), within its limits. With λ = h gear f that is v' + r λ + b = 0,
-///     r = −1/(h gear² S),   b = F/(S gear) − v;
-/// the row divided by a weight w, λ is w times that, b/w and r/w².
-static void begin_motor(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
-    const kki_model_actuator *a = &m->actuator[c->item];
-    const kki_drive d = s->forces.wanted[c->item];
-    const double scale = c->weight * s->h * a->gear, low = scale * a->force_lower, high = scale * a->force_upper;
-    s->solution.block[c->block] =
-        (kki_block){.law = KKI_LAW_BOX, .lower = low < high ? low : high, .upper = low < high ? high : low};
-    s->solution.compliance[c->row] = -1 / (s->h * a->gear * a->gear * d.slope) / (c->weight * c->weight);
-    s->solution.bias[c->row] = (d.force / (d.slope * a->gear) - s->motion.v[a->v_index]) / c->weight;
-    s->solution.lambda[c->row] = d.force > a->force_upper ? scale * a->force_upper : scale * a->force_lower;
-}
-
-/// Armature m of a tendon, and a force f + S (u − u₀) along it with S ≤ 0:  λ = h f + h S (u − u₀) − m (u − u₀ + turn). With M = m − h S that is
-///     u + λ/M − u₀ − (h f − m turn)/M = 0.
-static void begin_haul(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
-    const kki_tendon_load *t = &s->forces.tendon[c->item];
-    const double mass = kki_tendon_drive_mass(m, s, c->item);
-    if (mass <= 0) { // slack: nothing acts by this row
-        s->solution.block[c->block] = (kki_block){.law = KKI_LAW_BOX};
-        return;
-    }
-    s->solution.block[c->block] = (kki_block){.law = KKI_LAW_EQUALITY};
-    s->solution.compliance[c->row] = 1 / mass;
-    s->solution.bias[c->row] = -t->rate - kki_tendon_drive_impulse(m, s, c->item) / mass;
-}
-
-static int gives_way(const kki_model_loop *l) {
-    return l->stiffness < __builtin_inf() || l->angular_stiffness < __builtin_inf();
-}
-
-static void soften(kk_simulator *s, const kki_constraint *c, const kki_model_loop *l) {
-    for (int r = 0; r < c->nrow; r++) {
-        s->solution.compliance[c->row + r] = (r < 3 ? l->stiffness : l->angular_stiffness) < __builtin_inf() ? 1 : 0;
-    }
-}
-
-static void begin_equalities(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *warm) {
-    kki_block *block = s->solution.block + c->block;
-    double *lambda = s->solution.lambda + c->row;
-    const double h = s->h;
-    for (int r = 0; r < c->nrow; r++) {
-        block[r] = (kki_block){.law = KKI_LAW_EQUALITY, .row = r};
-        lambda[r] = h * warm[r];
-    }
-    if (c->kind == KKI_ON_LOOP && gives_way(&m->loop[c->item])) {
-        soften(s, c, &m->loop[c->item]);
-    }
-}
-
-static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint *c, const kki_warm_layout *w,
-                             const double *warm) {
-    if (c->kind == KKI_ON_CONTACT) {
-        begin_contact(m, s, c);
-    } else if (c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_JOINT_FRICTION) {
-        begin_joint(m, s, c, w, warm);
-    } else if (c->kind == KKI_ON_TENDON_LIMIT) {
-        s->solution.block[c->block] = (kki_block){.law = KKI_LAW_LIMIT};
-        s->solution.bias[c->row] = c->gap[0] > 0 ? c->gap[0] / (0.5 * s->h) : 0;
-        s->solution.lambda[c->row] = s->h * warm[w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + c->side];
-    } else if (c->kind == KKI_ON_TENDON_FRICTION) {
-        begin_rubbing(m, s, c, warm[w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + c->side]);
-    } else if (c->kind == KKI_ON_TENDON_EQUALITY) {
-        begin_equalities(m, s, c, warm + w->first_held + c->item);
-    } else if (c->kind == KKI_ON_TENDON_DRIVE) {
-        begin_haul(m, s, c);
-    } else if (c->kind == KKI_ON_MOTOR) {
-        begin_motor(m, s, c);
-    } else if (c->kind == KKI_ON_SPRING || c->kind == KKI_ON_SERVO) {
-        s->solution.block[c->block] = (kki_block){.law = KKI_LAW_EQUALITY}; // the paper's own file fills it
-    } else {
-        const int slot = c->kind == KKI_ON_COUPLING ? w->first_coupling + c->item : w->first_loop + 6 * c->item;
-        begin_equalities(m, s, c, warm + slot);
-    }
-}
 
 /// What the island has of things that cost more than a look. @param law  of the contact before; what it has is noted
 static void take_note(const kk_model *m, const kk_simulator *s, const kki_constraint *c, kki_island *I, int *law) {
@@ -196,11 +27,14 @@ static void take_note(const kk_model *m, const kk_simulator *s, const kki_constr
         }
         return;
     }
-    I->is_soft |= c->kind == KKI_ON_MOTOR || c->kind == KKI_ON_TENDON_DRIVE ||
-                  (c->kind == KKI_ON_LOOP && gives_way(&m->loop[c->item]));
-    I->has_friction |= c->kind == KKI_ON_JOINT_FRICTION || c->kind == KKI_ON_TENDON_FRICTION;
-    I->has_motor |= c->kind == KKI_ON_MOTOR || c->kind == KKI_ON_TENDON_DRIVE;
-    I->has_loops |= c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_TENDON_EQUALITY;
+    const kki_constraint_class class = kki_type_of(c)->kind;
+    for (int r = 0; r < c->nrow; r++) {
+        I->is_soft |= s->solution.compliance[c->row + r] != 0;
+    }
+    I->is_soft |= class == KKI_CLASS_DRIVE;
+    I->has_drive |= class == KKI_CLASS_DRIVE;
+    I->has_friction |= class == KKI_CLASS_DRY;
+    I->has_loops |= class == KKI_CLASS_CLOSURE;
 }
 
 /// Rows begin with zeros, and padding stays so.
@@ -216,14 +50,15 @@ static void clear_rows(kk_simulator *s, const kki_island *I) {
 
 /// Blocks of all constraints with rows and contacts numbered in their island.
 void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm) {
-    I->is_soft = I->has_restitution = I->has_friction = I->has_motor = I->has_loops = I->has_static_friction =
+    I->is_soft = I->has_restitution = I->has_friction = I->has_drive = I->has_loops = I->has_static_friction =
         I->has_pivots = I->has_dependent_rows = I->has_matrix = I->is_swept = I->factored = 0;
     I->factor = I->scratch->A;
     clear_rows(s, I);
     int law = -1;
     for (int i = 0; i < I->nconstraint; i++) {
         kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
-        begin_constraint(m, s, c, w, warm);
+        const kki_constraint_type *t = kki_type_of(c);
+        t->law(m, s, c, t->slot ? warm + t->slot(w, c) : NULL);
         take_note(m, s, c, I, &law);
         for (int b = 0; b < c->nblock; b++) { // a contact comes first
             kki_block *block = &s->solution.block[c->block + b];
@@ -273,7 +108,7 @@ static void list_rows(const kk_simulator *s, const kki_island *I, dependence *x)
     x->least = LEAST_SHARE;
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
-        if (c->kind != KKI_ON_LOOP && c->kind != KKI_ON_COUPLING && c->kind != KKI_ON_TENDON_EQUALITY) {
+        if (!kki_is_closure(c)) {
             continue;
         }
         const double arm = c->kind == KKI_ON_LOOP ? s->model->loop[c->item].arm : __builtin_inf();
@@ -374,33 +209,6 @@ static void eliminate(const dependence *x, int p, const int8_t *is_done, double 
             for (int k = 0; k < n; k++) {
                 A[i * n + k] -= f * A[p * n + k];
             }
-        }
-    }
-}
-
-/// A face that touches, or all but does, and may close what is left.
-static int comes_down(const kk_simulator *s, const kki_constraint *c) {
-    const kki_contact *k = &s->contacts.list[c->kind == KKI_ON_CONTACT ? c->item : 0];
-    return c->kind == KKI_ON_CONTACT && k->open > 0 && kki_seen_gap(s, k) <= KKI_DEAD_BAND &&
-           s->solution.compliance[c->row] == 0;
-}
-
-int kki_island_may_close_gaps(const kk_simulator *s, const kki_island *I) {
-    int any = 0;
-    for (int i = 0; i < I->nconstraint && !any && !I->keeps_gaps; i++) {
-        any = comes_down(s, &s->constraints.list[s->constraints.order[I->first_constraint + i]]);
-    }
-    return any;
-}
-
-void kki_island_keep_gaps(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
-        if (comes_down(s, c)) {
-            const double closing = closing_of(m, s, c);
-            s->solution.bias[c->row] -= closing;
-            s->solution.g[c->row] -= closing;
-            s->contacts.list[c->item].open = 0; // and not once more
         }
     }
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "contact/dense_kernels.h"
+#include "simulate/constraint.h"
 #include "simulate/island.h"
 
 enum { MOST_ROUNDS = 4 };
@@ -230,14 +231,11 @@ static void end_gaps(const kk_model *m, kk_simulator *s, const kki_island *I) {
     memset(s->solution.g + I->first_row, 0, (size_t)I->stride * sizeof *s->solution.g);
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
-        double gap[6] = {0};
-        if (c->kind == KKI_ON_LOOP) {
-            kki_loop_gaps(m, s->readout.view, c->item, gap);
-        } else if (c->kind == KKI_ON_COUPLING) {
-            gap[0] = kki_coupling_gap(m, s, c->item);
-        } else {
+        double gap[KKI_MOST_ROWS] = {0};
+        if (!kki_type_of(c)->gaps) {
             continue;
         }
+        kki_type_of(c)->gaps(m, s, s->readout.view, c->item, gap);
         for (int r = 0; r < c->nrow; r++) {
             s->solution.g[c->row + r] = s->solution.compliance[c->row + r] == 0 ? gap[r] : 0;
         }

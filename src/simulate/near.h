@@ -136,6 +136,7 @@ typedef struct kki_near {
     int32_t stride;      ///< of arrays with a number for each group: there is room for three more
     bool has_workers;
     kki_group *group;     ///< [ngroup]
+    int32_t *group_of;    ///< [nnode + nshape] of a node's shapes, and of each of the world's; −1: none
     kki_group_pair *pair; ///< [4 nfour] those of each four one behind the other; `count` is 0 where there is none
     kki_group_four *four; ///< [nfour]
     kki_above *above;     ///< [model's npair]
@@ -183,6 +184,8 @@ enum { KKI_NEAR_PART = 512 };
 
 kk_status kki_near_create(kki_near *near, const kk_model *model, int most, bool has_workers,
                           const kk_allocator *allocator);
+/// Takes over sizes and places of the shapes of another model of the same structure, and forgets what it has measured.
+void kki_near_resize(kki_near *near, const kk_model *model);
 void kki_near_destroy(kki_near *near);
 /// The list and the broad phase, with room for so many pairs; what is there before is neither used nor released.
 kk_status kki_near_make_room(kki_near *near, int most);

@@ -241,6 +241,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
         planes += kind_of(m, i) == 0;
     }
     KKI_LAYOUT_ARRAY(layout, n->group, groups);
+    KKI_LAYOUT_ARRAY(layout, n->group_of, m->has_pairs ? (size_t)m->nnode + (size_t)m->nshape : 0);
     KKI_LAYOUT_ARRAY(layout, n->pair, 4 * pairs);
     KKI_LAYOUT_ARRAY(layout, n->four, pairs);
     KKI_LAYOUT_ARRAY(layout, n->order, pairs);
@@ -306,28 +307,50 @@ static void pair_rods(const kk_model *m, const kki_near *n, const int32_t *group
     k->passing = (float)kki_passing_gap(m, k->first, k->second, radius, &k->straight);
 }
 
-static kk_status make_groups(const kk_model *m, kki_near *n) {
-    const size_t keys = (size_t)m->nnode + (size_t)m->nshape, pairs = 2 * (size_t)m->npair;
-    int32_t *group_of = kki_allocate_array(&n->allocator, keys, sizeof *group_of);
-    kki_sort_item *item = kki_allocate_array(&n->allocator, pairs, sizeof *item);
-    const kk_status status = group_of && item ? KK_OK : KK_OUT_OF_MEMORY;
-    if (status == KK_OK) {
-        number_groups(m, group_of, n);
-        enclose_shapes(m, group_of, n);
-        seat_groups(n);
-        pair_groups(m, group_of, n, item);
-        for (int i = 0; i < m->npair; i++) {
-            kki_known *k = &n->known[i];
-            k->first = m->pair[i].first;
-            k->second = m->pair[i].second;
-            k->calm = 0.25 * kki_thickness(m, k->first, k->second);
-            pair_rods(m, n, group_of, k);
-        }
-        kki_near_forget(n);
+static void measure_pairs(const kk_model *m, kki_near *n) {
+    for (int i = 0; i < m->npair; i++) {
+        kki_known *k = &n->known[i];
+        k->first = m->pair[i].first;
+        k->second = m->pair[i].second;
+        k->calm = 0.25 * kki_thickness(m, k->first, k->second);
+        pair_rods(m, n, n->group_of, k);
     }
-    kki_release_array(&n->allocator, group_of, keys, sizeof *group_of);
+    kki_near_forget(n);
+}
+
+static kk_status make_groups(const kk_model *m, kki_near *n) {
+    const size_t pairs = 2 * (size_t)m->npair;
+    kki_sort_item *item = kki_allocate_array(&n->allocator, pairs, sizeof *item);
+    if (!item) {
+        return KK_OUT_OF_MEMORY;
+    }
+    number_groups(m, n->group_of, n);
+    enclose_shapes(m, n->group_of, n);
+    seat_groups(n);
+    pair_groups(m, n->group_of, n, item);
+    measure_pairs(m, n);
     kki_release_array(&n->allocator, item, pairs, sizeof *item);
-    return status;
+    return KK_OK;
+}
+
+void kki_near_resize(kki_near *n, const kk_model *m) {
+    outline_shapes(m, n);
+    if (!m->has_pairs) { // the broad phase is told of boxes when they are placed
+        return;
+    }
+    for (int i = 0; i < n->ngroup; i++) {
+        n->group[i].radius = 0;
+    }
+    enclose_shapes(m, n->group_of, n);
+    seat_groups(n);
+    for (int k = 0; k < n->nabove; k++) {
+        kki_above_group *g = &n->above_group[k];
+        g->margin = m->shape[n->group[g->plane].shape].shape.margin;
+        for (int i = g->first; i < g->end; i++) {
+            sweep(m, n, n->above[i].shape, &n->above[i]);
+        }
+    }
+    measure_pairs(m, n);
 }
 
 // ---- the broad phase, for many

@@ -2,6 +2,7 @@
 #ifndef KKI_SIMULATE_PIECE_H
 #define KKI_SIMULATE_PIECE_H
 
+#include "simulate/constraint.h"
 #include "simulate/island.h"
 
 typedef struct kki_piece {
@@ -38,11 +39,6 @@ static inline const kki_contact_law *kki_piece_law(const kki_piece *p, const kki
 /// First row of a constraint, numbered in the island.
 static inline int kki_piece_row(const kki_piece *p, const kki_constraint *c) {
     return c->row - p->I->first_row;
-}
-
-/// Dry friction of a joint or a tendon.
-static inline int kki_is_dry(const kki_constraint *c) {
-    return c->kind == KKI_ON_JOINT_FRICTION || c->kind == KKI_ON_TENDON_FRICTION;
 }
 
 /// Gap of a contact at the start of the piece: ∫ u dt = h/2 Yᵀ I.

@@ -13,6 +13,8 @@
 
 /// Slower than this nothing turns, m/s: feet would be lifted by a nanometer a step, and what all but rests poses the same problem in every step.
 static const double TURNING = 2e-6;
+/// What turning explains up to this factor, it explains.
+static const double NEARLY = 1.25;
 
 typedef struct turning {
     kk_vec3 center;
@@ -75,6 +77,35 @@ static double share_of(const kk_simulator *s, int from, int end) {
     return share;
 }
 
+static double least_of(double a, double b) {
+    return a < b ? a : b;
+}
+
+/// Velocity along the normal at the middle, of the second body against the first.
+static double parting_of(const kk_simulator *s, const kki_contact *k) {
+    double sum = 0;
+    for (int side = 0; side < 2; side++) {
+        const kki_rates *V = kki_rates_of(s->data, k->node[side]);
+        const kk_vec3 arm = kk_vec3_sub(k->point, kki_vec3(kki_pose_of(s->data, k->node[side])->p));
+        const kk_vec3 u = kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(kki_vec3(V->w), arm));
+        sum += k->node[side] == 0 ? 0 : side ? kk_vec3_dot(u, k->normal) : -kk_vec3_dot(u, k->normal);
+    }
+    return sum;
+}
+
+/// Of what turning explains, the share that the points show at the middle. What they do not show is not reflected: asked to part by more than they came, contacts would do
+/// work, and where a link is wedged without any bound.
+static double shown_share(const kk_simulator *s, int from, int end) {
+    double along = 0, whole = 0;
+    for (int i = from; i < end; i++) {
+        const kki_contact *k = &s->contacts.list[i];
+        along += k->swing * parting_of(s, k);
+        whole += k->swing * k->swing;
+    }
+    const double share = NEARLY * along / whole;
+    return share < 0 ? 0 : share < 1 ? share : 1;
+}
+
 /// Gaps, and the velocity that will be reflected, of a link's points.
 static void see_turning(kk_simulator *s, int from, int end, const turning *t, int holds) {
     int first = from;
@@ -91,7 +122,8 @@ static void see_turning(kk_simulator *s, int from, int end, const turning *t, in
             first = i + 1;
         }
     }
-    const double share = fastest > TURNING ? share_of(s, from, end) : 0;
+    double share = fastest > TURNING ? shown_share(s, from, end) : 0;
+    share = share > 0 ? least_of(share, share_of(s, from, end)) : 0;
     for (int i = from; i < end; i++) {
         s->contacts.list[i].velocity = kk_vec3_scale(s->contacts.list[i].velocity, share);
         s->contacts.list[i].swing *= share;

@@ -1,6 +1,7 @@
 /// The position pass: overlap and open loops are repaired by a second solution that moves positions alone (docs/maths/step.md).
 #include <string.h>
 
+#include "simulate/constraint.h"
 #include "simulate/island.h"
 
 /// Overlap that is repaired in a pile, m, and by how many sweeps: it is gone after some steps.
@@ -30,7 +31,7 @@ static int was_struck(const kk_simulator *s, const kki_constraint *c) {
 /// Fastest repair of a row. A stop of a joint or tendon, or an impact, that was met in the first half of the step is where the motion ended: all of what came
 /// behind it is taken back, however fast it was.
 static double most_of(const kk_simulator *s, const kki_constraint *c, const repair *x) {
-    const int is_stop = c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON_LIMIT;
+    const int is_stop = kki_is_stop(c);
     return was_struck(s, c)                               ? __builtin_inf()
            : is_stop && -s->solution.u0[c->row] > x->most ? -s->solution.u0[c->row]
                                                           : x->most;
@@ -38,7 +39,7 @@ static double most_of(const kk_simulator *s, const kki_constraint *c, const repa
 
 /// Speed at which row r of a constraint comes out wrong in the half step that is left, capped. @param u  of the row, as it drifts
 static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, double u, repair *x) {
-    const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP || c->kind == KKI_ON_TENDON_EQUALITY;
+    const int both = kki_is_closure(c);
     if (r >= c->npositions || s->solution.compliance[c->row + r] != 0) {
         return 0;
     }
@@ -72,7 +73,7 @@ static void forget_friction(kk_simulator *s, const kki_island *I) {
         const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
             memset(s->solution.g + c->row + 1, 0, (size_t)(c->nrow - 1) * sizeof *s->solution.g);
-        } else if (c->kind == KKI_ON_JOINT_FRICTION || c->kind == KKI_ON_TENDON_FRICTION) {
+        } else if (kki_is_dry(c)) {
             s->solution.block[c->block].lower = s->solution.block[c->block].upper = 0;
         }
     }

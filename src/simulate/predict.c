@@ -117,18 +117,25 @@ static void remember(int nv, int is_predicted, const double *restrict last, doub
     }
 }
 
+/// Of a substep that is this much shorter than a step, or more, no acceleration is taken over: a trace of velocity that it corrects is, over its length, one that a
+/// whole step would multiply. What was known before goes on.
+static const double SHORT_SUBSTEP = 0.25;
+
 void kki_remember_acceleration(const kk_model *m, kk_simulator *s) {
     if (!is_asked(s)) {
         return;
     }
     double *a = s->warm_start.value + s->warm_start.layout.first_change, *hash = a + KKI_WARM_CHANGES * m->nv;
-    if (s->rk4.is_used || s->retry.degrades || s->paper) {
+    const int is_short = s->h <= SHORT_SUBSTEP * s->options.timestep;
+    if (s->rk4.is_used || s->retry.degrades || s->paper || (is_short && !s->motion.is_predicted)) {
         memset(a, 0, (size_t)(KKI_WARM_CHANGES * m->nv + KKI_WARM_CHANGE_HASHES) * sizeof *a);
         return;
     }
-    memcpy(s->rk4.v_part, s->motion.acceleration, (size_t)m->nv * sizeof *s->rk4.v_part); // free by now
-    turn_all(m, s->motion.q_middle, 0, s->rk4.v_part);
-    remember(m->nv, s->motion.is_predicted, s->rk4.v_part, a);
+    if (!is_short) {
+        memcpy(s->rk4.v_part, s->motion.acceleration, (size_t)m->nv * sizeof *s->rk4.v_part); // free by now
+        turn_all(m, s->motion.q_middle, 0, s->rk4.v_part);
+        remember(m->nv, s->motion.is_predicted, s->rk4.v_part, a);
+    }
     forget_struck(m, s, a);
     const uint64_t h = hash_of(m, s->motion.q, s->motion.v);
     hash[KKI_WARM_CHANGE_HASH_HIGH] = (double)(h >> 32);

@@ -9,6 +9,7 @@
 #include "contact/cones.h"
 #include "contact/dense_kernels.h"
 #include "contact/sparse_scratch.h"
+#include "simulate/constraint.h"
 #include "simulate/degrade.h"
 #include "simulate/drift.h"
 #include "simulate/island.h"
@@ -82,30 +83,11 @@ kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_probl
     return again;
 }
 
-static const char *kind_name(int kind) {
-    static const char *const names[] = {"contact",
-                                        "limit",
-                                        "dry friction",
-                                        "coupling",
-                                        "loop",
-                                        "tendon",
-                                        "spring",
-                                        "servo",
-                                        "servo at its limit",
-                                        "dry friction of a tendon",
-                                        "a tendon's held length",
-                                        "armature and springs of a tendon"};
-    return names[kind];
-}
-
 /// Bodies at the two ends of a constraint.
 static void bodies_of(const kk_model *m, const kk_simulator *s, const kki_constraint *c, int body[2]) {
-    if (c->kind == KKI_ON_CONTACT) {
-        body[0] = m->shape[s->contacts.list[c->item].shape[0]].body;
-        body[1] = m->shape[s->contacts.list[c->item].shape[1]].body;
-    } else if (c->kind == KKI_ON_LOOP) {
-        body[0] = m->loop[c->item].body[0];
-        body[1] = m->loop[c->item].body[1];
+    const kki_constraint_type *t = kki_type_of(c);
+    if (t->bodies) {
+        t->bodies(m, s, c, body);
     } else {
         body[0] = body[1] = m->node_body[m->dof_node[c->dof[0]]];
     }
@@ -133,10 +115,10 @@ kk_status kki_island_error(const kk_model *m, const kk_simulator *s, const kki_i
             error, status,
             "solve: the %s between \"%s\" and \"%s\" is left with a residual of %s m/s; a shorter time "
             "step, a larger tolerance or a budget of sweeps lets the step pass",
-            kind_name(c->kind), kk_model_body_name(m, body[0]), kk_model_body_name(m, body[1]), number);
+            kki_type_of(c)->name, kk_model_body_name(m, body[0]), kk_model_body_name(m, body[1]), number);
     }
     return kki_error_set(error, status, "solve: the %s between \"%s\" and \"%s\" has numbers out of range",
-                         kind_name(c->kind), kk_model_body_name(m, body[0]), kk_model_body_name(m, body[1]));
+                         kki_type_of(c)->name, kk_model_body_name(m, body[0]), kk_model_body_name(m, body[1]));
 }
 
 void kki_note_work(const kki_island *I, const kki_solver_stats *stats) {
@@ -358,12 +340,10 @@ static void book_work(kk_simulator *s, const kki_island *I, const double *y_end,
     for (int r = 0; r < I->nrow; r++) {
         sum += s->solution.lambda[I->first_row + r] * 0.5 * (s->solution.u0[I->first_row + r] + u[r]);
     }
-    for (int i = 0; i < I->nconstraint && I->has_motor; i++) { // servos are no constraints
+    for (int i = 0; i < I->nconstraint && I->has_drive; i++) { // servos are no constraints
         const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
         const int r = c->row - I->first_row;
-        sum -= c->kind == KKI_ON_MOTOR || c->kind == KKI_ON_TENDON_DRIVE
-                   ? s->solution.lambda[c->row] * 0.5 * (s->solution.u0[c->row] + u[r])
-                   : 0;
+        sum -= kki_is_drive(c) ? s->solution.lambda[c->row] * 0.5 * (s->solution.u0[c->row] + u[r]) : 0;
     }
     I->report->constraint_work += sum;
 }

@@ -257,7 +257,7 @@ static int refine(const kk_model *m, kk_simulator *s, const kki_island *I, const
 
 /// What has several answers, bounces, gives way or is drawn is left alone.
 static int can_rest(const kk_simulator *s, const kki_island *I) {
-    int can = !I->has_wrench_basis && !I->is_soft && !I->has_restitution && !I->has_motor && !I->has_pivots &&
+    int can = !I->has_wrench_basis && !I->is_soft && !I->has_restitution && !I->has_drive && !I->has_pivots &&
               s->options.budget == 0;
     for (int b = 0; b < I->nblock && can; b++) {
         can = s->solution.block[I->first_block + b].adhesion == 0;

@@ -139,6 +139,15 @@ static kk_status grow_simulator(kk_simulator *s, const kki_room *room, kk_error 
     return KK_OK;
 }
 
+kk_status kki_room_for_single(kk_simulator *s, int32_t single, kk_error *error) {
+    const int32_t before = s->variation.most_single;
+    s->variation.most_single = single;
+    const kki_room room = s->room;
+    const kk_status status = grow_simulator(s, &room, error);
+    s->variation.most_single = status ? before : single;
+    return status;
+}
+
 static kk_status grow_states(kk_simulator *s, kk_state *state, size_t words, kk_error *error) {
     kk_status status = kki_state_make_room(state, words);
     status = status ? status : kki_state_make_room(s->trial, words);

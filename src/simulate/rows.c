@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "contact/dense_kernels.h"
+#include "simulate/constraint.h"
 #include "simulate/island.h"
 
 // ---- products with Y
@@ -112,8 +113,7 @@ static int end_of_run(const kk_simulator *s, const kki_island *I, int i, int32_t
 
 /// Whether a row may go over joints of several branches, of which the constraint's own degrees of freedom tell no more than the trees: tendons.
 static int is_spread(const kki_constraint *c) {
-    return c->kind == KKI_ON_TENDON_LIMIT || c->kind == KKI_ON_TENDON_FRICTION || c->kind == KKI_ON_TENDON_EQUALITY ||
-           c->kind == KKI_ON_TENDON_DRIVE;
+    return kki_type_of(c)->is_spread;
 }
 
 /// A degree of freedom of the island and all between it and the root, a bit each.

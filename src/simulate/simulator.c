@@ -216,7 +216,7 @@ static kki_room first_room(const kk_model *m, const kk_simulator *s) {
 
 void kki_simulator_count_room(const kk_model *m, kk_simulator *s) {
     const kki_room *room = &s->room;
-    const int single = count_single(m, s), loops = m->nloop,
+    const int single = s->variation.most_single, loops = m->nloop,
               a_contact = s->traits.has_plain_contacts ? 3 : KKI_MOST_ROWS;
     const int constraints = room->held + single + loops;
     s->contacts.max = s->contacts.max_touching = room->contacts;
@@ -242,6 +242,7 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->traits.has_history = kki_has_history(m);
     s->traits.has_only_free_bodies =
         kki_has_only_free_bodies(m) && m->nactuator == 0 && count_friction(m) == 0 && !s->paper;
+    s->variation.most_single = count_single(m, s);
     measure_trees(m, s);
     s->room = first_room(m, s);
 }
@@ -270,6 +271,7 @@ static void place_readings(kki_layout *layout, const kk_model *m, kk_simulator *
     KKI_LAYOUT_ARRAY(layout, s->readout.wrench, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->forces.drive, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->forces.tendon, (size_t)m->ntendon);
+    KKI_LAYOUT_ARRAY(layout, s->variation.own.tendon, (size_t)m->ntendon);
 }
 
 static void place_motors(kki_layout *layout, kki_motors *x) {
@@ -401,7 +403,8 @@ static kk_status allocate(const kk_model *m, const kki_paper *paper, int workers
                            .allocator = kki_allocator_or_default(allocator),
                            .paper = paper,
                            .model = m,
-                           .model_hash = m->hash};
+                           .model_hash = m->hash,
+                           .variation = {.made_for = m, .made_for_hash = m->hash}};
     count(m, &header);
     kki_layout layout = kki_layout_over(NULL);
     kki_layout_take(&layout, 1, sizeof header);
@@ -502,6 +505,27 @@ static void fill_branches(const kk_model *m, kk_simulator *s) {
     }
 }
 
+kki_constants kki_simulator_constants(const kk_simulator *s) {
+    return (kki_constants){.traits = s->traits,
+                           .single = count_single(s->model, s),
+                           .nlimited = s->constraints.nlimited,
+                           .limited = s->constraints.limited,
+                           .motors = s->forces.motors,
+                           .stiffness = s->forces.stiffness,
+                           .damping = s->forces.damping,
+                           .rest = s->forces.rest,
+                           .mobility = s->forces.mobility,
+                           .koenig = s->energy.koenig,
+                           .tendon = s->variation.own.tendon};
+}
+
+static void keep_constants(const kk_model *m, kk_simulator *s) {
+    if (m->ntendon > 0) {
+        memcpy(s->variation.own.tendon, s->forces.tendon, (size_t)m->ntendon * sizeof *s->forces.tendon);
+    }
+    s->variation.own = kki_simulator_constants(s);
+}
+
 /// @param dense  the solver's memory; NULL: none is given
 static kk_status fill(const kk_model *m, kk_simulator *s, const kki_solver_work *dense) {
     fill_springs(m, s);
@@ -518,6 +542,7 @@ static kk_status fill(const kk_model *m, kk_simulator *s, const kki_solver_work 
     if (status == KK_OK) {
         kki_tendons_fill(m, s);
         status = fill_mobility(m, s);
+        keep_constants(m, s);
     }
     status = status ? status : kki_near_create(&s->near, m, s->room.near, s->workers.count > 1, &s->allocator);
     status = status ? status : kki_simulator_make_room(m, s, dense);

@@ -64,19 +64,23 @@ typedef struct kki_touching {
 } kki_touching;
 _Static_assert(sizeof(kki_touching) == 64, "a line");
 
+/// Kinds of constraints in the order in which they are listed: number and table (constraint.h).
+#define KKI_CONSTRAINT_KINDS(X)         \
+    X(CONTACT, contact)                 \
+    X(LIMIT, limit)                     \
+    X(JOINT_FRICTION, joint_friction)   \
+    X(TENDON_LIMIT, tendon_limit)       \
+    X(TENDON_FRICTION, tendon_friction) \
+    X(TENDON_EQUALITY, tendon_equality) \
+    X(TENDON_DRIVE, tendon_drive)       \
+    X(MOTOR, motor)                     \
+    X(COUPLING, coupling)               \
+    X(LOOP, loop)                       \
+    X(SPRING, spring)                   \
+    X(SERVO, servo)
+#define KKI_CONSTRAINT_NUMBER(KIND, name) KKI_ON_##KIND,
 typedef enum kki_constraint_kind {
-    KKI_ON_CONTACT,
-    KKI_ON_LIMIT,
-    KKI_ON_JOINT_FRICTION,
-    KKI_ON_COUPLING,
-    KKI_ON_LOOP,
-    KKI_ON_TENDON_LIMIT,
-    KKI_ON_SPRING,          ///< papers: spring and damper of a degree of freedom
-    KKI_ON_SERVO,           ///< papers: actuator of a joint
-    KKI_ON_MOTOR,           ///< a servo with a limit of force that it would exceed
-    KKI_ON_TENDON_FRICTION, ///< dry friction of a tendon
-    KKI_ON_TENDON_EQUALITY, ///< a tendon whose length is held
-    KKI_ON_TENDON_DRIVE     ///< armature, and implicit springs and actuators, of a tendon
+    KKI_CONSTRAINT_KINDS(KKI_CONSTRAINT_NUMBER) KKI_CONSTRAINT_KIND_COUNT
 } kki_constraint_kind;
 
 /// A tendon in this step. Forces are those of the step's end with the rate of its start, slopes how they answer a change of it, ≤ 0.
@@ -206,7 +210,7 @@ typedef struct kki_island {
     int8_t is_soft;         ///< some row has compliance
     int8_t has_restitution; ///< some contact has restitution
     int8_t has_friction;    ///< some contact or joint has dry friction
-    int8_t has_motor;
+    int8_t has_drive;
     int8_t has_loops;           ///< some loop or coupling
     int8_t has_static_friction; ///< static friction of some contact is above the other
     int8_t has_pivots;          ///< some contact is turned about; behind `reflect`
@@ -493,6 +497,7 @@ typedef struct kki_retry {
     int is_rough;  ///< an attempt ended because its bias forces can be had better
     int attempts;  ///< at this part of a step before this one, whose mean velocity is known
     int is_shared; ///< the step is taken in shares, each of which is corrected whatever its audit says
+    int gained;    ///< shares of the step had impulses, and were refused for what they gained
     int may_yield; ///< contacts may give way where there is no other answer
     int degrades;  ///< the step takes the best answer of bounded effort (degrade.c)
 } kki_retry;
@@ -541,6 +546,27 @@ typedef struct kki_hooks {
     void *capture_user;
 } kki_hooks;
 
+/// What follows from the model's numbers once and for all. Of a variation it is made with it, and a simulator takes over the pointers (variation.c).
+typedef struct kki_constants {
+    kki_traits traits;
+    int32_t single; ///< constraints that are there without any contact, but for loops
+    int32_t nlimited;
+    kki_limited *limited; ///< [nlimited ≤ nv] by node
+    kki_motors motors;
+    double *stiffness, *damping, *rest, *mobility; ///< [nv]
+    kki_koenig *koenig;                            ///< [nnode]
+    kki_tendon_load *tendon;                       ///< [ntendon] of which is kept what does not change
+} kki_constants;
+
+/// Which model a simulator steps: the one that it was made for, or a variation of that.
+typedef struct kki_variation {
+    const kk_model *made_for;
+    uint64_t made_for_hash;
+    kki_constants own;                 ///< of the model that it was made for
+    int has_own_nodes, has_own_shapes; ///< of the last step's model: whether they are another array than in that
+    int32_t most_single;               ///< the most of `single` that there is room for
+} kki_variation;
+
 struct kk_simulator {
     // made once
     kk_allocator allocator;
@@ -548,8 +574,9 @@ struct kk_simulator {
     void *room_block; ///< what room is counted for
     size_t room_bytes;
     kki_room room;
-    const kk_model *model;
+    const kk_model *model; ///< that of the last step
     uint64_t model_hash;
+    kki_variation variation;
     const kki_paper *paper; ///< the method that takes the place of the step; NULL: none
     void *paper_data;       ///< its own
     kki_traits traits;
@@ -587,6 +614,10 @@ struct kk_simulator {
     kki_team workers;
 };
 
+/// simulator.c: what the simulator has of its model's numbers; tendons in an array of their own.
+kki_constants kki_simulator_constants(const kk_simulator *s);
+/// variation.c: takes steps of this model from now on, a variation of the one that it was made for or that itself. KK_INVALID_ARGUMENT for any other.
+kk_status kki_simulator_turn_to(kk_simulator *s, const kk_model *model, kk_error *error);
 /// simulator.c: what actuators of the model need.
 int kki_has_transmission(const kk_model *m, kk_transmission transmission);
 int kki_has_history(const kk_model *m);
@@ -622,6 +653,8 @@ kk_status kki_room_begin(kk_simulator *s, const kk_state *state, kk_error *error
 /// Behind a step: makes the room that it lacked, in the simulator and in the state, so that it can be taken again. 0: it lacked none, and its status stands; or
 /// there is none to be had, and *status says so.
 int kki_room_grow(kk_simulator *s, kk_state *state, kk_status *status, kk_error *error);
+/// Room for so many constraints without contacts. KK_OUT_OF_MEMORY: it is as it was.
+kk_status kki_room_for_single(kk_simulator *s, int32_t single, kk_error *error);
 /// Notes that `need` of something would be needed where there is room for `have`.
 static inline void kki_room_ask(int32_t need, int32_t have, int32_t *lacking) {
     if (need > have && need > *lacking) {
@@ -686,20 +719,12 @@ static inline void kki_open_face(kk_simulator *s, int from, int end, int bore) {
 }
 /// pivots.c: which contacts are those of links that stand, and what of their gaps and velocities comes from turning about them.
 void kki_find_pivots(const kk_model *model, kk_simulator *s);
-/// constrain.c: lists the constraints of the step. KK_LIMIT_EXCEEDED: they lack room.
+/// constraint.c: lists the constraints of the step. KK_LIMIT_EXCEEDED: they lack room.
 kk_status kki_constrain(const kk_model *model, kk_simulator *s);
-/// One more: a row on a degree of freedom.
-kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_constraint_kind kind, int item, int dof,
-                                  double scale);
 /// Joints with limits, by node; gives how many. @param list  [nv] result
 int kki_list_limited(const kk_model *model, kki_limited *list);
-/// The last degree of freedom of a node; −1 for the world.
-int kki_last_dof(const kk_model *model, int node);
 /// How far the rigid loops and couplings are open at most.
 double kki_widest_opening(const kk_model *model, const kk_simulator *s, const kk_data *poses);
-/// Gaps of a loop's rows, and of a coupling's.
-void kki_loop_gaps(const kk_model *model, const kk_data *poses, int loop, double gap[6]);
-double kki_coupling_gap(const kk_model *model, const kk_simulator *s, int coupling);
 /// Loops and couplings alone.
 void kki_constrain_loops(const kk_model *model, kk_simulator *s);
 /// free_bodies/stepper.c: stages of the step for models of lone bodies alone.

@@ -40,11 +40,10 @@ static double book(kk_simulator *s, kk_stage stage, double start) {
 
 // ---- where is everything
 
-static kk_status check(const kk_model *m, const kk_simulator *s, const kk_state *state, kk_error *error) {
-    if (s->model != m || s->model_hash != kk_model_hash(m)) {
-        return kki_error_set(error, KK_INVALID_ARGUMENT, "begin: the simulator was made for another model");
-    }
-    return kk_state_check(m, state, error);
+static kk_status check(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
+    const int is_known = s->model == m && s->model_hash == kk_model_hash(m);
+    const kk_status status = is_known ? KK_OK : kki_simulator_turn_to(s, m, error);
+    return status ? status : kk_state_check(m, state, error);
 }
 
 static void copy_motion(const kk_model *m, kk_simulator *s, const kk_state *state) {
@@ -199,9 +198,10 @@ static kk_status prove(const kk_model *m, kk_simulator *s, const kk_state *state
     return KK_OK;
 }
 
-static kk_status tell_gain(double energy, kk_error *error) {
+static kk_status tell_gain(kk_simulator *s, double energy, kk_error *error) {
     char number[KK_NUMBER_TEXT_SIZE];
     kk_number_format(energy, number);
+    s->retry.gained = 1;
     return kki_error_set(error, KK_NOT_CONVERGED, "move: %s J come from nowhere; a shorter time step helps", number);
 }
 
@@ -229,7 +229,7 @@ static kk_status audit(const kk_model *m, kk_simulator *s, const kk_state *state
         kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_ENERGY, KK_STAGE_MOVE, NULL, s->report.audit.error);
         return KK_OK;
     }
-    return tell_gain(s->report.audit.error, error);
+    return tell_gain(s, s->report.audit.error, error);
 }
 
 /// Whether the state has room for what is to be written into it; kk_step makes it otherwise, outside the step, and repeats the step.
@@ -458,7 +458,7 @@ static kk_status audit_parts(kk_simulator *s, kk_error *error) {
         kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_ENERGY, KK_STAGE_MOVE, NULL, a->error);
         return KK_OK;
     }
-    return tell_gain(a->error, error);
+    return tell_gain(s, a->error, error);
 }
 
 /// A step in parts, on a copy of the state: from meeting to meeting of fast bodies, and none longer than `longest`.
@@ -511,6 +511,7 @@ static kk_status step_in_shares(const kk_model *m, kk_simulator *s, kk_state *st
     s->retry.is_shared = 1;
     for (int n = first; status == KK_NOT_CONVERGED && n <= last; n *= 2) {
         blank_report(&s->report);
+        s->retry.gained = 0;
         status = step_in_parts(m, s, state, input, h, h / n, 0, error);
     }
     s->retry.is_shared = 0;
@@ -557,8 +558,9 @@ static int is_small(const kk_simulator *s) {
 static kk_status step_otherwise(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                                 kk_error *error) {
     kk_status status = step_in_shares(m, s, state, input, h, 2, FEW_SHARES, error);
-    status = status == KK_NOT_CONVERGED ? step_yielding(m, s, state, input, h, error) : status;
-    if (status == KK_NOT_CONVERGED && (s->options.strict || is_small(s))) {
+    const int gained = s->retry.gained; // then every share had its impulses, and contacts need not give way for them
+    status = status == KK_NOT_CONVERGED && !gained ? step_yielding(m, s, state, input, h, error) : status;
+    if (status == KK_NOT_CONVERGED && (s->options.strict || gained || is_small(s))) {
         status = step_in_shares(m, s, state, input, h, 2 * FEW_SHARES, MOST_SHARES, error);
     }
     return status;

@@ -71,12 +71,10 @@ static verdict judge_joint(const kki_piece *p, const kki_constraint *c, const do
 }
 
 static verdict judge(const kki_piece *p, const kki_constraint *c, const double *lambda, int *stops) {
-    switch (c->kind) {
-    case KKI_ON_CONTACT: return judge_contact(p, c, lambda, stops);
-    case KKI_ON_JOINT_FRICTION:
-    case KKI_ON_TENDON_FRICTION: return judge_joint(p, c, lambda, stops);
-    case KKI_ON_LIMIT:
-    case KKI_ON_TENDON_LIMIT: return (verdict){lambda[kki_piece_row(p, c)] > 0 ? STICK : OPEN, {0, 0}};
+    switch (kki_type_of(c)->kind) {
+    case KKI_CLASS_CONTACT: return judge_contact(p, c, lambda, stops);
+    case KKI_CLASS_DRY: return judge_joint(p, c, lambda, stops);
+    case KKI_CLASS_STOP: return (verdict){lambda[kki_piece_row(p, c)] > 0 ? STICK : OPEN, {0, 0}};
     default: return (verdict){STICK, {0, 0}};
     }
 }
@@ -199,7 +197,7 @@ static int is_lawful(const kki_piece *p, const kki_constraint *c, const verdict 
     if (c->kind == KKI_ON_MOTOR) {
         return l[0] >= b->lower && l[0] <= b->upper;
     }
-    return (c->kind != KKI_ON_LIMIT && c->kind != KKI_ON_TENDON_LIMIT) || l[0] >= 0;
+    return (!kki_is_stop(c)) || l[0] >= 0;
 }
 
 static int all_lawful(const kki_piece *p, const double *lambda) {

@@ -90,7 +90,7 @@ static void load_spring(kk_simulator *s, const kki_model_tendon *t, kki_tendon_l
     }
 }
 
-static int is_hauled(const kk_model *m, const kk_simulator *s, int tendon) {
+int kki_tendon_is_driven(const kk_model *m, const kk_simulator *s, int tendon) {
     return s->h > 0 && (m->tendon[tendon].armature > 0 || s->forces.tendon[tendon].is_implicit);
 }
 
@@ -166,7 +166,7 @@ void kki_tendon_drive(const kk_model *model, kk_simulator *s) {
         if (x->is_driven) {
             limit_pull(model, s, i);
         }
-        if (is_hauled(model, s, i) && kki_tendon_drive_mass(model, s, i) > 0) {
+        if (kki_tendon_is_driven(model, s, i) && kki_tendon_drive_mass(model, s, i) > 0) {
             continue; // by a row
         }
         if (model->tendon[i].type == KK_TENDON_SPATIAL) {
@@ -250,7 +250,7 @@ static int dof_of_term(const kk_model *m, const kki_tendon_term *x) {
     }
 }
 
-static int more_branches(const kk_model *m, const kki_model_tendon *t, int32_t branch[2]) {
+int kki_tendon_more_branches(const kk_model *m, const kki_model_tendon *t, int32_t branch[2]) {
     int room = 1;
     for (int i = 0; i < t->term_count; i++) {
         const kki_tendon_term *x = &m->tendon_term[t->first_term + i];
@@ -260,12 +260,12 @@ static int more_branches(const kk_model *m, const kki_model_tendon *t, int32_t b
 }
 
 /// Branches of all terms. False where they are of more than two trees.
-static int find_branches(const kk_model *m, const kki_model_tendon *t, int32_t branch[2]) {
+int kki_tendon_branches(const kk_model *m, const kki_model_tendon *t, int32_t branch[2]) {
     branch[0] = branch[1] = -1;
-    return more_branches(m, t, branch);
+    return kki_tendon_more_branches(m, t, branch);
 }
 
-static int has_limits(const kki_model_tendon *t) {
+int kki_tendon_has_limits(const kki_model_tendon *t) {
     return t->lower > -__builtin_inf() || t->upper < __builtin_inf();
 }
 
@@ -278,8 +278,8 @@ kk_status kki_check_tendons(const kk_model *model, kk_error *error) {
     for (int i = 0; i < model->ntendon; i++) {
         int32_t branch[2];
         const kki_model_tendon *t = &model->tendon[i];
-        int fits = find_branches(model, t, branch);
-        fits = fits && (t->leader < 0 || more_branches(model, &model->tendon[t->leader], branch));
+        int fits = kki_tendon_branches(model, t, branch);
+        fits = fits && (t->leader < 0 || kki_tendon_more_branches(model, &model->tendon[t->leader], branch));
         if (has_rows(t) && !fits) {
             return kki_error_set(
                 error, KK_INVALID_MODEL,
@@ -295,7 +295,7 @@ int kki_tendon_part_count(const kk_model *model) {
     int count = 0;
     for (int i = 0; i < model->ntendon; i++) {
         const kki_model_tendon *t = &model->tendon[i];
-        const int rows = 2 * has_limits(t) + (t->friction > 0) + 1 + (t->is_held != 0);
+        const int rows = 2 * kki_tendon_has_limits(t) + (t->friction > 0) + 1 + (t->is_held != 0);
         count += 2 * rows * t->term_count;
         count += t->is_held && t->leader >= 0 ? 2 * model->tendon[t->leader].term_count : 0;
     }
@@ -330,7 +330,7 @@ void kki_tendons_choose(const kk_model *model, kk_simulator *s) {
     for (int i = 0; i < model->ntendon; i++) {
         kki_tendon_load *x = &s->forces.tendon[i];
         int32_t branch[2];
-        x->is_implicit = may && find_branches(model, &model->tendon[i], branch) && branch[0] >= 0 &&
+        x->is_implicit = may && kki_tendon_branches(model, &model->tendon[i], branch) && branch[0] >= 0 &&
                          s->options.timestep * steepest(model, s, i) * x->mobility > MOST_TAKEN;
     }
 }
@@ -361,7 +361,8 @@ void kki_tendons_fill(const kk_model *model, kk_simulator *s) {
     for (int i = 0; i < model->ntendon; i++) {
         const kki_model_tendon *t = &model->tendon[i];
         int32_t branch[2];
-        s->forces.tendon[i].is_scattered = (has_limits(t) || t->friction > 0) && !find_branches(model, t, branch);
+        s->forces.tendon[i].is_scattered =
+            (kki_tendon_has_limits(t) || t->friction > 0) && !kki_tendon_branches(model, t, branch);
     }
     for (int i = 0; i < model->ntendon * POSES; i++) {
         double *most = &s->forces.tendon[i / POSES].mobility;
@@ -375,125 +376,4 @@ void kki_tendons_fill(const kk_model *model, kk_simulator *s) {
     memset(s->forces.tau, 0, bytes);
     memset(s->kick.E, 0, bytes);
     memset(s->kick.y, 0, bytes);
-}
-
-static void add_rows(const kk_model *m, kk_simulator *s, const kki_model_tendon *t, double sign) {
-    for (int i = 0; i < t->term_count && t->type == KK_TENDON_FIXED; i++) {
-        const kki_tendon_term *x = &m->tendon_term[t->first_term + i];
-        kki_add_dof_part(m, s, x->v_index, sign * x->coefficient);
-    }
-    kki_tendon_walk walk = {.share = 1};
-    for (kki_tendon_leg leg; t->type == KK_TENDON_SPATIAL && kki_tendon_next(m, s->data, t, &walk, &leg);) {
-        for (int k = 0; k < leg.count; k++) {
-            const kki_tendon_piece *p = &leg.piece[k];
-            if (p->node[0] != p->node[1]) {
-                kki_add_line_part(s, p->node, p->at, kk_vec3_scale(p->e, sign * leg.share));
-            }
-        }
-    }
-}
-
-static void constrain_limit(const kk_model *m, kk_simulator *s, int tendon, int side, double gap) {
-    int32_t branch[2];
-    if (!find_branches(m, &m->tendon[tendon], branch) || branch[0] < 0) {
-        return;
-    }
-    kki_constraint *c = kki_begin_constraint(s, KKI_ON_TENDON_LIMIT, tendon);
-    c->side = side;
-    c->nrow = c->nblock = 1;
-    c->gap[0] = gap;
-    c->npositions = 1;
-    c->dof[0] = branch[0];
-    c->dof[1] = branch[1];
-    add_rows(m, s, &m->tendon[tendon], side ? -1 : 1);
-    kki_end_constraint(s, c);
-}
-
-/// A row along the tendon alone. NULL where nothing moves, or more than two trees do.
-static kki_constraint *constrain_length(const kk_model *m, kk_simulator *s, kki_constraint_kind kind, int tendon) {
-    int32_t branch[2];
-    if (!find_branches(m, &m->tendon[tendon], branch) || branch[0] < 0) {
-        return NULL;
-    }
-    kki_constraint *c = kki_begin_constraint(s, (int)kind, tendon);
-    c->nrow = c->nblock = 1;
-    c->dof[0] = branch[0];
-    c->dof[1] = branch[1];
-    add_rows(m, s, &m->tendon[tendon], 1);
-    return c;
-}
-
-static void constrain_rubbing(const kk_model *m, kk_simulator *s, int tendon) {
-    kki_constraint *c = constrain_length(m, s, KKI_ON_TENDON_FRICTION, tendon);
-    if (c) {
-        c->side = 2;
-        kki_end_constraint(s, c);
-    }
-}
-
-static void constrain_haul(const kk_model *m, kk_simulator *s, int tendon) {
-    kki_constraint *c = constrain_length(m, s, KKI_ON_TENDON_DRIVE, tendon);
-    if (c) {
-        kki_end_constraint(s, c);
-    }
-}
-
-/// L = p(L'): the row is J − p'(L') J'.
-static void constrain_held(const kk_model *m, kk_simulator *s, int tendon) {
-    const kki_model_tendon *t = &m->tendon[tendon];
-    const double x = t->leader < 0 ? 0 : kki_tendon_measure(m, s->data, t->leader, s->motion.q, NULL).length;
-    const double *p = t->held, value = p[0] + x * (p[1] + x * (p[2] + x * (p[3] + x * p[4])));
-    const double slope = p[1] + x * (2 * p[2] + x * (3 * p[3] + x * 4 * p[4]));
-    int32_t branch[2];
-    int fits = find_branches(m, t, branch);
-    fits = fits && (t->leader < 0 || more_branches(m, &m->tendon[t->leader], branch));
-    if (!fits || branch[0] < 0) {
-        return;
-    }
-    kki_constraint *c = kki_begin_constraint(s, KKI_ON_TENDON_EQUALITY, tendon);
-    c->nrow = c->nblock = c->npositions = 1;
-    c->dof[0] = branch[0];
-    c->dof[1] = branch[1];
-    c->gap[0] = kki_tendon_measure(m, s->data, tendon, s->motion.q, NULL).length - value;
-    c->weight = slope;
-    add_rows(m, s, t, 1);
-    if (t->leader >= 0) {
-        add_rows(m, s, &m->tendon[t->leader], -slope);
-    }
-    kki_end_constraint(s, c);
-}
-
-int kki_is_spatial_row(const kk_model *m, const kki_constraint *c) {
-    if (c->kind != KKI_ON_TENDON_LIMIT && c->kind != KKI_ON_TENDON_FRICTION && c->kind != KKI_ON_TENDON_EQUALITY &&
-        c->kind != KKI_ON_TENDON_DRIVE) {
-        return 0;
-    }
-    const kki_model_tendon *t = &m->tendon[c->item];
-    return t->type == KK_TENDON_SPATIAL ||
-           (c->kind == KKI_ON_TENDON_EQUALITY && t->leader >= 0 && m->tendon[t->leader].type == KK_TENDON_SPATIAL);
-}
-
-void kki_constrain_tendons(const kk_model *model, kk_simulator *s) {
-    for (int i = 0; i < model->ntendon; i++) {
-        const kki_model_tendon *t = &model->tendon[i];
-        if (has_limits(t)) {
-            const kki_tendon_motion x = kki_tendon_measure(model, s->data, i, s->motion.q, s->motion.v);
-            const double reach = 0.01 + 2 * s->h * __builtin_fabs(x.rate);
-            if (x.length - t->lower < reach) {
-                constrain_limit(model, s, i, 0, x.length - t->lower);
-            }
-            if (t->upper - x.length < reach) {
-                constrain_limit(model, s, i, 1, t->upper - x.length);
-            }
-        }
-        if (t->friction > 0) {
-            constrain_rubbing(model, s, i);
-        }
-        if (is_hauled(model, s, i)) {
-            constrain_haul(model, s, i);
-        }
-        if (t->is_held) {
-            constrain_held(model, s, i);
-        }
-    }
 }

@@ -23,21 +23,20 @@ void kki_tendon_book(const kk_model *m, kk_simulator *s, int tendon, double forc
 double kki_tendon_energy(const kk_model *model, const kk_data *poses, const double *q);
 /// Whether a constraint's forces are to be found on nodes.
 int kki_is_spatial_row(const kk_model *m, const kki_constraint *c);
-/// Limits that the rest of the step could reach.
-void kki_constrain_tendons(const kk_model *model, kk_simulator *s);
+int kki_tendon_has_limits(const kki_model_tendon *t);
+/// Whether armature or implicit forces act along it by a row.
+int kki_tendon_is_driven(const kk_model *m, const kk_simulator *s, int tendon);
+/// Ends of the branches that a tendon moves, −1: none. False where there are more than two.
+int kki_tendon_branches(const kk_model *m, const kki_model_tendon *t, int32_t branch[2]);
+int kki_tendon_more_branches(const kk_model *m, const kki_model_tendon *t, int32_t branch[2]);
 /// Whether a step can hold all limits.
 kk_status kki_check_tendons(const kk_model *model, kk_error *error);
 /// Most parts of rows that limits need.
 int kki_tendon_part_count(const kk_model *model);
 
-// ---- of forces.c and constrain.c
+// ---- of forces.c
 
 /// A wrench in world axes about a point of a node.
 void kki_push(kk_simulator *s, int node, kk_vec3 point, kk_force f);
-kki_constraint *kki_begin_constraint(kk_simulator *s, int kind, int item);
-void kki_end_constraint(kk_simulator *s, kki_constraint *c);
-/// Parts of row 0: `scale` times a unit force on a degree of freedom; a force at the second point, its opposite at the first.
-void kki_add_dof_part(const kk_model *m, kk_simulator *s, int dof, double scale);
-void kki_add_line_part(kk_simulator *s, const int node[2], const kk_vec3 at[2], kk_vec3 force);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/fetch.h"
 #include "base/float_bits.h"
-#include "simulate/simulator.h"
+#include "simulate/constraint.h"
 
 static void store_vec(uint64_t *to, kk_vec3 a) {
     to[0] = kki_bits(a.x);
@@ -69,19 +69,6 @@ static void store_some_pairs(void *context, int first, int end, int worker) {
     }
 }
 
-/// Where a constraint's forces are kept.
-static int slot_of(const kki_warm_layout *w, const kki_constraint *c) {
-    static const int by_side[] = {KKI_WARM_LOWER, KKI_WARM_UPPER};
-    switch (c->kind) {
-    case KKI_ON_LIMIT: return w->first_dof + KKI_WARM_DOF_SIZE * c->item + by_side[c->side];
-    case KKI_ON_JOINT_FRICTION: return w->first_dof + KKI_WARM_DOF_SIZE * c->item + KKI_WARM_FRICTION;
-    case KKI_ON_COUPLING: return w->first_coupling + c->item;
-    case KKI_ON_LOOP: return w->first_loop + 6 * c->item;
-    case KKI_ON_TENDON_EQUALITY: return w->first_held + c->item;
-    default: return w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + c->side; // lower, upper, friction
-    }
-}
-
 void kki_warm_store(kk_simulator *s) {
     const kki_warm_layout w = s->warm_start.layout;
     double *warm = s->warm_start.value;
@@ -93,11 +80,9 @@ void kki_warm_store(kk_simulator *s) {
     memcpy(warm + w.first_switch, s->constraints.loop_switch, (size_t)s->model->nloop * sizeof *warm);
     for (int i = 0; i < s->constraints.count; i++) {
         const kki_constraint *c = &s->constraints.list[i];
-        const int is_kept = c->kind != KKI_ON_CONTACT && c->kind != KKI_ON_SPRING && c->kind != KKI_ON_SERVO &&
-                            c->kind != KKI_ON_MOTOR && c->kind != KKI_ON_TENDON_DRIVE;
-        double *const to = warm + (is_kept ? slot_of(&w, c) : 0);
-        for (int r = 0; r < c->nrow && is_kept; r++) {
-            to[r] = s->solution.kept[c->row + r] / s->h;
+        const kki_constraint_type *t = kki_type_of(c);
+        for (int r = 0; r < c->nrow && t->slot; r++) {
+            warm[t->slot(&w, c) + r] = s->solution.kept[c->row + r] / s->h;
         }
     }
     kki_saturated_store(s->model, s);

@@ -63,8 +63,7 @@ static bool acts_on(const kki_island *I, const kki_constraint *c, int first, int
 }
 
 /// Bodies of one constraint; how many.
-static int bodies_of(const kk_simulator *s, const kki_island *I, const kki_constraint *c, int n, const int32_t *first,
-                     int32_t body[2]) {
+static int bodies_of(const kki_island *I, const kki_constraint *c, int n, const int32_t *first, int32_t body[2]) {
     int count = 0;
     body[0] = 0;
     body[1] = -1;
@@ -100,7 +99,7 @@ static void fill_dense(const kk_simulator *s, const kki_island *I, int n, const 
         const kki_constraint *c = constraint_at(s, I, i);
         corpus_tie *t = &p->tie[i];
         *t = tie_of(I, c);
-        bodies_of(s, I, c, n, first, t->body);
+        bodies_of(I, c, n, first, t->body);
         t->first = used;
         for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
             for (int r = 0; r < t->nrow; r++) {
@@ -116,7 +115,7 @@ static bool from_dense(const kk_simulator *s, const kki_island *I, corpus_proble
     int32_t *first = malloc(((size_t)I->ntree + 2) * sizeof *first), body[2];
     int n = first ? list_trees(s, I, first) : 0;
     for (int i = 0; i < I->nconstraint && n > 1; i++) {
-        if (bodies_of(s, I, constraint_at(s, I, i), n, first, body) > 2) {
+        if (bodies_of(I, constraint_at(s, I, i), n, first, body) > 2) {
             n = 1;
             first[1] = I->nv;
         }
@@ -126,7 +125,7 @@ static bool from_dense(const kk_simulator *s, const kki_island *I, corpus_proble
     p->count = 0;
     for (int i = 0; i < I->nconstraint && n > 0; i++) {
         const kki_constraint *c = constraint_at(s, I, i);
-        bodies_of(s, I, c, n, first, body);
+        bodies_of(I, c, n, first, body);
         for (int side = 0; side < 2 && body[side] >= 0; side++) {
             p->count += c->nrow * (first[body[side] + 1] - first[body[side]]);
         }
