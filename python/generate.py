@@ -308,9 +308,9 @@ LONG = re.compile(r"kk_(step$|run$|simulations_(create|step|rollout|reset|forwar
                   r".*_derivatives$|torque_regressor|coriolis|geometry_create|scene_(rays|overlap|nearest|cast)|model_overlaps|feedforward|identify|series_shift)")
 BUMPS = re.compile(r"kk_spec_add_|kk_session_(command|step|advance|describe|frame)|kk_doctor_examine|kk_recording_get_frame|kk_analysis_(add|reset)")
 # pointers that a call follows whatever else the structure says
-REQUIRED = {"kk_view_source.q", "kk_stabilizer_input.q", "kk_stabilizer_input.v", "kk_sequence_def.time", "kk_sequence_def.value",
+REQUIRED = {"kk_view_source.q", "kk_observer_input.q", "kk_stabilizer_input.q", "kk_stabilizer_input.v", "kk_sequence_def.time", "kk_sequence_def.value",
             "kk_series.time", "kk_series.value", "kk_measurement.time", "kk_measurement.q"}
-NEEDED = {("kk_optimizer_create", "def"), ("kk_walk_create", "options"), ("kk_sequence_create", "def")}
+NEEDED = {("kk_optimizer_create", "def"), ("kk_observer_create", "def"), ("kk_walk_create", "options"), ("kk_sequence_create", "def")}
 # what follows numbers and names of a spec without checking them: the spec must be one that compiles
 WHOLE = {"kk_spec_write_urdf", "kk_spec_write_mjcf", "kk_view_describe", "kk_feedforward_create"}
 # whole numbers that a call takes for an index without asking
@@ -393,7 +393,8 @@ class Maker:
                 length, offset = "KKP_BY_FIELDS", f"offsetof({s.c_type}, {product[1]})"
                 is_size = f"offsetof({s.c_type}, {product[2]})"
             elif s.name in ("kk_command", "kk_player", "kk_walk_frame", "kk_analysis_frame", "kk_recording_frame",
-                          "kk_view_source", "kk_stabilizer_input", "kk_ik_options", "kk_ik_task", "kk_walk_options", "kk_input"):
+                          "kk_view_source", "kk_stabilizer_input", "kk_observer_def", "kk_observer_input",
+                            "kk_observation", "kk_ik_options", "kk_ik_task", "kk_walk_options", "kk_input"):
                 usual = what if what in LENGTHS else USUAL.get(f.name, what)
                 length = LENGTHS.get(usual, "KKP_UNKNOWN")
             elif said and what in LENGTHS:

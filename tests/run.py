@@ -197,6 +197,11 @@ def step_layers(tally):
     tally.expect("layers", [sys.executable, ROOT / "scripts" / "check_layers.py"])
 
 
+def step_apart(tally):
+    """some layers of src/ are linked and run without the others"""
+    tally.add_program("apart", [sys.executable, ROOT / "tests" / "apart" / "run.py", "--build", build("release", tally)], show_all=False)
+
+
 def step_install(tally):
     """the installed package is found and works from C and C++, by CMake and pkg-config, also after it was moved"""
     work = BUILD / "install-test"

@@ -23,7 +23,9 @@
 #include <karakuri/math.h>
 #include <karakuri/model.h>
 #include <karakuri/number.h>
+#include <karakuri/observer.h>
 #include <karakuri/optimize.h>
+#include <karakuri/project.h>
 #include <karakuri/random.h>
 #include <karakuri/recording.h>
 #include <karakuri/save.h>

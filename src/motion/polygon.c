@@ -12,12 +12,6 @@ kk_vec3 kk_zero_moment_point(kk_force floor, double height) {
     return kk_vec3_make((height * f.x - n.y) / f.z, (height * f.y + n.x) / f.z, height);
 }
 
-kk_force kk_simulator_floor_wrench(const kk_simulator *simulator, const kk_model *model) {
-    (void)model;
-    const kk_force f = kk_simulator_contact_wrench(simulator, KK_WORLD, -1);
-    return kk_force_make(kk_vec3_neg(f.angular), kk_vec3_neg(f.linear));
-}
-
 // ---- polygons
 
 /// Twice the area of the triangle: positive where c lies to the left of a → b.

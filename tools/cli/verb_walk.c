@@ -12,8 +12,11 @@
 typedef struct walk_options {
     const char *model, *steps, *out, *left, *right, *keyframe, *report;
     double width, dt, step_time, double_support, lift, height, start, end, forward, inward, tolerance;
-    bool simulate, stabilise;
+    bool simulate, stabilise, observe;
+    int solver;
 } walk_options;
+
+static const char *const solvers[] = {"exact", "openhrp", "springhead", "kuroda", NULL};
 
 static const walk_options defaults = {.width = 0.19, .dt = 0.005};
 
@@ -59,6 +62,18 @@ static const cli_option options_table[] = {
      .kind = CLI_FLAG,
      .offset = offsetof(walk_options, stabilise),
      .about = "the same, in its other spelling"},
+    {.name = "observe",
+     .kind = CLI_FLAG,
+     .offset = offsetof(walk_options, observe),
+     .about = "with --stabilise: what the robot feels comes from noisy encoders (1e-4 rad), gyro (0.01 rad/s), "
+              "accelerometer (0.05 m/s²) and force sensors (2 %), through an observer"},
+    {.name = "solver",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(walk_options, solver),
+     .value = "METHOD",
+     .choices = solvers,
+     .about = "with --simulate: how forces of contact are found: exact (default), or the method of a paper, openhrp or "
+              "springhead"},
     {.name = "report",
      .letter = 'r',
      .kind = CLI_FILE,
@@ -159,8 +174,13 @@ static int tell(cli *c, const walk_options *o, const walker_plan *plan, const kk
 // ---- the verb
 
 static walker_options options_from(const walk_options *o) {
-    walker_options w = {
-        .sole = {o->left, o->right}, .keyframe = o->keyframe, .is_stabilised = o->stabilise, .tolerance = o->tolerance};
+    walker_options w = {.sole = {o->left, o->right},
+                        .keyframe = o->keyframe,
+                        .is_stabilised = o->stabilise,
+                        .is_observed = o->observe,
+                        .solver = (kk_solver)o->solver,
+                        .tolerance = o->tolerance};
+    w.noise = WALKER_USUAL_NOISE;
     w.walk = (kk_walk_options){.width = o->width,
                                .timestep = o->dt,
                                .step_time = o->step_time,
@@ -210,10 +230,14 @@ static int run(cli *c, const void *options) {
     const walk_options *o = options;
     cli_model m;
     walker_plan plan = {0};
-    if ((o->stabilise || o->report || o->tolerance > 0) && !o->simulate) {
+    if (o->observe && !o->stabilise) {
+        return cli_fail(c, CLI_EXIT_USAGE, "--observe needs --stabilise: without it nothing listens");
+    }
+    if ((o->stabilise || o->report || o->tolerance > 0 || o->solver) && !o->simulate) {
         return cli_fail(c, CLI_EXIT_USAGE, "--%s needs --simulate",
                         o->stabilise ? "stabilise"
                         : o->report  ? "report"
+                        : o->solver  ? "solver"
                                      : "tolerance");
     }
     int code = load_model(c, o->model, &m);
@@ -251,6 +275,7 @@ static const char *const details[] = {
 static const cli_term examples[] = {
     {"karakuri walk models/hrp2/hrp2.xml --steps models/hrp2/steps.csv --out motion.csv", "the motion as a table"},
     {"karakuri walk models/hrp2/hrp2_bush.xml --simulate --stabilise --report walk.html", "20 s on rubber bushes"},
+    {"karakuri walk models/hrp2/hrp2_bush.xml --simulate --stabilise --observe", "the same by its own sensors"},
     {NULL, NULL},
 };
 

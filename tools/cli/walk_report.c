@@ -70,6 +70,13 @@ void walk_print(const cli *c, const walker_result *w, cli_text *out) {
                 w->wall > 0 ? w->duration / w->wall : 0);
     text_format(out, "  residual      at most %.2g m/s, every step certified; at most %d contacts\n", w->residual,
                 w->contacts);
+    if (w->observer_time[1] > 0) {
+        text_format(out,
+                    "  observer      center of mass within %.2f mm, ZMP %.1f mm and torques %.2g N m in the root mean "
+                    "square; %.1f µs a call, 99.99 %% below %.1f µs\n",
+                    1e3 * w->com_error, 1e3 * w->zmp_observed, w->torque_error, 1e6 * w->observer_time[0],
+                    1e6 * w->observer_time[1]);
+    }
     text_format(
         out, "  ZMP           %.1f mm from the plan in the mean; contact forces and inverse dynamics agree to %.1g m\n",
         1e3 * w->zmp_error, w->zmp_gap);
@@ -89,6 +96,15 @@ void walk_write_json(json_writer *json, const walker_result *w) {
     json_number(json, "zmp_error", w->zmp_error);
     json_number(json, "zmp_margin", w->margin_mean);
     json_number(json, "place_error", w->place_error);
+    if (w->observer_time[1] > 0) {
+        json_begin_object(json, "observer");
+        json_number(json, "com_error", w->com_error);
+        json_number(json, "zmp_error", w->zmp_observed);
+        json_number(json, "torque_error", w->torque_error);
+        json_number(json, "median_time", w->observer_time[0]);
+        json_number(json, "worst_time", w->observer_time[1]);
+        json_end(json);
+    }
     json_begin_array(json, "joints");
     for (int i = 0; i < w->efforts; i++) {
         json_begin_object(json, NULL);

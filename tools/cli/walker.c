@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "suggest.h"
+#include "walker_senses.h"
 
 static double larger(double a, double b) {
     return a > b ? a : b;
@@ -184,6 +185,7 @@ typedef struct walker {
     kk_simulator *simulator;
     kk_data *data;
     kk_stabilizer *stabilizer;
+    walker_senses *senses;        ///< NULL: the stabiliser knows the state
     int foot[2];                  ///< bodies of the soles
     int part[2][PARTS], parts[2]; ///< these and what hangs on them: toes
     int nq, nv;
@@ -240,10 +242,13 @@ static kk_status make_ready(walker *w, const kk_footstep *steps, int count, kk_e
     kk_status status = walker_pattern(m, w->o, steps, count, &w->walk, error);
     status = status ? status : kk_state_create(m, NULL, &w->state);
     status = status ? status : kk_data_create(m, NULL, &w->data);
-    const kk_step_options options = {.timestep = w->dt, .tolerance = w->o->tolerance};
+    const kk_step_options options = {.solver = w->o->solver, .timestep = w->dt, .tolerance = w->o->tolerance};
     status = status ? status : kk_simulator_create(m, &options, NULL, &w->simulator, error);
     if (!status && w->o->is_stabilised) {
         status = kk_stabilizer_create(m, w->walk, &w->o->stabilizer, NULL, &w->stabilizer);
+    }
+    if (!status && w->o->is_observed) {
+        status = walker_senses_create(m, w->o, w->dt, &w->senses, error);
     }
     if (status) {
         return status;
@@ -260,6 +265,9 @@ static kk_status make_ready(walker *w, const kk_footstep *steps, int count, kk_e
         find_parts(w, i);
     }
     memcpy(kk_state_q(w->state), kk_walk_frame_at(w->walk, 0).q, (size_t)w->nq * sizeof(double));
+    if (w->senses) {
+        walker_senses_start(w->senses, w->state);
+    }
     w->r->planned_error = kk_walk_zmp_error(w->walk);
     w->r->planned_margin = planned_margin(w);
     return KK_OK;
@@ -271,6 +279,7 @@ static void free_walker(walker *w) {
         free(arrays[i]);
     }
     free(w->contact);
+    walker_senses_free(w->senses);
     kk_stabilizer_free(w->stabilizer);
     kk_simulator_free(w->simulator);
     kk_data_free(w->data);
@@ -304,6 +313,9 @@ static kk_status follow(walker *w, double time, bool has_force, kk_stabilizer_ou
             // before the first step nothing was measured: half the weight in the middle of each sole
             const kk_force rest = kk_force_make(kk_vec3_make(0, 0, 0), kk_vec3_make(0, 0, weight / 2));
             in.floor[i] = has_force ? floor_on(w, i) : kk_force_to(kk_walk_frame_at(w->walk, 0).sole[i], rest);
+        }
+        if (w->senses) {
+            walker_senses_read(w->senses, w->state, has_force ? w->simulator : NULL, in.floor, w->r, &in);
         }
         status = kk_stabilizer_step(w->stabilizer, time, &in, w->q, w->v, out);
     } else {
@@ -408,13 +420,16 @@ static void conclude(walker *w) {
     const kk_vec3 c = kk_center_of_mass(w->model, w->data, kk_state_q_const(w->state));
     r->place_error = kk_hypot(c.x - last.com.x, c.y - last.com.y);
     r->duration = kk_state_time(w->state);
+    if (w->senses) {
+        walker_senses_conclude(w->senses, r);
+    }
 }
 
 kk_status walker_run(const cli *c, const kk_model *model, const walker_options *o, const kk_footstep *steps, int count,
                      walker_result *result, kk_error *error) {
     walker w = {.model = model, .o = o, .nq = kk_model_nq(model), .nv = kk_model_nv(model), .r = result};
     cli_progress progress = {0};
-    w.dt = kk_model_options(model).timestep;
+    w.dt = o->timestep > 0 ? o->timestep : kk_model_options(model).timestep;
     *result = (walker_result){0};
     kk_status status = make_ready(&w, steps, count, error);
     const double length = status ? 0 : kk_walk_timestep(w.walk) * (kk_walk_frame_count(w.walk) - 1);

@@ -35,11 +35,30 @@ typedef struct walker_moment {
 
 typedef void walker_watch(void *user, const walker_moment *moment);
 
+/// What the robot is told of itself: white noise, one standard deviation.
+typedef struct walker_noise {
+    double encoder;       ///< rad
+    double gyro;          ///< rad/s
+    double accelerometer; ///< m/s²
+    double force;         ///< share of what a force sensor reads
+    uint64_t seed;
+} walker_noise;
+
+#define WALKER_USUAL_NOISE                                                             \
+    (walker_noise) {                                                                   \
+        .encoder = 1e-4, .gyro = 0.01, .accelerometer = 0.05, .force = 0.02, .seed = 1 \
+    }
+
 typedef struct walker_options {
     const char *sole[2]; ///< frames; NULL: left_sole, right_sole
     bool is_stabilised;
+    bool is_observed; ///< the stabiliser hears what an observer makes of noisy sensors, not the state
+    walker_noise noise;
+    const char *imu; ///< frame; NULL: waist_imu
     kk_stabilizer_options stabilizer;
     kk_walk_options walk; ///< without soles and posture
+    kk_solver solver;
+    double timestep;      ///< of the simulation, s; 0: the model's
     double tolerance;     ///< of a step, m/s; 0: the default
     const char *keyframe; ///< posture; NULL: the first keyframe, or zero
     walker_watch *watch;  ///< may be NULL
@@ -68,6 +87,9 @@ typedef struct walker_result {
     double planned_margin; ///< m, of it in the feet that bear in the pattern, least
     double tilt;           ///< rad, largest
     int contacts;          ///< most
+    // of the observer
+    double com_error, zmp_observed, torque_error; ///< m, largest; m and N m in the root mean square
+    double observer_time[2];                      ///< s of a call: median, and what all but one in 10 000 stay below
     walker_effort effort[WALKER_JOINTS];
     int efforts;
 } walker_result;
