@@ -272,6 +272,9 @@ kk_status kk_simulations_set_state(kk_simulations *simulations, int index, const
 }
 
 kk_status kk_simulations_vary(kk_simulations *simulations, int index, const kk_model *variation, kk_error *error) {
+    if (kki_is_missing(simulations)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
+    }
     kk_simulations *s = simulations;
     if (index < 0 || index >= s->count) {
         return kki_error_set(error, KK_NOT_FOUND, "there is no simulation %d; simulations have numbers from 0 to %d",

@@ -95,6 +95,12 @@ def frame(kind, data=b"", last=True, masked=True, reserved=0, length=None):
     return head + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(data))
 
 
+def long_form(data, code):
+    """A frame whose length takes more bytes than it needs: 126 means two, 127 eight."""
+    whole = frame(TEXT, data)
+    return whole[:1] + bytes([128 | code]) + struct.pack(">H" if code == 126 else ">Q", len(data)) + whole[2 if len(data) < 126 else 4:]
+
+
 class Client:
     """A well-behaved WebSocket, and a badly-behaved one by `raw`."""
 
@@ -293,6 +299,8 @@ def requests(server):
     yield "TLS", bytes.fromhex("16030100f8010000f40303") + os.urandom(200) + b"\r\n\r\n", (400, 0)
     yield "noise", os.urandom(2000) + b"\r\n\r\n", (400, 0)
     yield "socket with a short key", upgrade(server, key="abc"), (400,)
+    yield "socket with a key of 24 signs that is no base64", upgrade(server, key="!" * 24), (400,)
+    yield "socket with a key of 17 bytes", upgrade(server, key="AAAAAAAAAAAAAAAAAAAAAAA="), (400,)
     yield "socket without a key", upgrade(server, key=None), (400,)
     yield "socket of an old version", upgrade(server, version="8"), (400,)
     yield "socket to another path", upgrade(server, "/{token}/other"), (404,)
@@ -318,6 +326,12 @@ def frames():
     yield "parts without end", frame(TEXT, b"a" * 40000, last=False) + frame(0, b"a" * 40000, last=False), (1009,)
     yield "a flood of messages", frame(TEXT, b'{"do":"play"}') * 3000, (1008,)
     yield "a flood of pings", frame(PING, b"a") * 3000, (1008,)
+    yield "a close of one byte", frame(CLOSE, b"a"), (1002,)
+    for code in (0, 999, 1004, 1005, 1006, 1015, 2999, 5000, 65535):
+        yield f"a close with code {code}", frame(CLOSE, struct.pack(">H", code)), (1002,)
+    yield "a close with a reason that is no text", frame(CLOSE, struct.pack(">H", 1000) + b"\xff"), (1007,)
+    yield "a length of 16 bits that needs 7", long_form(b"{}", 126), (1002,)
+    yield "a length of 64 bits that needs 16", long_form(b"a" * 300, 127), (1002,)
     yield "noise", b"\xff" * 4096, (1002,)
 
 

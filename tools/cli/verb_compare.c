@@ -299,7 +299,11 @@ static void draw_column(const comparison *x, int k, cli_text *html) {
 
 static void add_cell(cli_text *html, const char *format, double value) {
     text_add(html, "<td>");
-    text_format(html, isnan(value) ? "–" : format, value); // NOLINT: literals of this file
+    if (isnan(value)) {
+        text_add(html, "–");
+    } else {
+        text_format(html, format, value); // NOLINT: literals of this file
+    }
     text_add(html, "</td>");
 }
 

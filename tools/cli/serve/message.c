@@ -17,6 +17,12 @@ static size_t head_size(const uint8_t *b, size_t size, uint64_t *length) {
     return head;
 }
 
+/// Whether a length that is known is written in as few bytes as it takes (RFC 6455, 5.2).
+static bool is_shortest(const uint8_t *b, size_t head, uint64_t length) {
+    const int code = b[1] & 127;
+    return head == 0 || code < 126 || (code == 126 ? length > 125 : length > 65535 && length >> 63 == 0);
+}
+
 /// What is wrong with a frame's first bytes; 0: nothing. @param length  0 while it is not known
 static int check_head(const message_reader *r, const uint8_t *b, uint64_t length) {
     const int kind = b[0] & 15;
@@ -76,6 +82,17 @@ static message add_fragment(message_reader *r, uint8_t *data, size_t size, bool 
     return (message){.kind = MESSAGE_TEXT, .data = (uint8_t *)r->text.bytes, .size = r->text.size, .used = used};
 }
 
+/// What is wrong with a close frame's code and reason (RFC 6455, 7.4); 0: nothing.
+static int check_close(const uint8_t *data, size_t size) {
+    if (size == 0) {
+        return 0;
+    }
+    const int code = size > 1 ? data[0] << 8 | data[1] : 0;
+    const bool is_known =
+        (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) || (code >= 3000 && code <= 4999);
+    return !is_known ? 1002 : is_utf8(data + 2, size - 2) ? 0 : 1007;
+}
+
 message message_read(message_reader *r, uint8_t *b, size_t size) {
     uint64_t length = 0;
     if (size < 2) {
@@ -83,8 +100,8 @@ message message_read(message_reader *r, uint8_t *b, size_t size) {
     }
     const size_t head = head_size(b, size, &length);
     const int error = check_head(r, b, length);
-    if (error) {
-        return failed(error);
+    if (error || !is_shortest(b, head, length)) {
+        return failed(error ? error : 1002);
     }
     if (head == 0 || size - head < length) {
         return (message){0};
@@ -98,7 +115,9 @@ message message_read(message_reader *r, uint8_t *b, size_t size) {
     if (kind < 8) {
         return add_fragment(r, b + head, (size_t)length, b[0] & 128, used);
     }
-    return (message){.kind = kind, .data = b + head, .size = (size_t)length, .used = used};
+    const int farewell = kind == MESSAGE_CLOSE ? check_close(b + head, (size_t)length) : 0;
+    return farewell ? failed(farewell)
+                    : (message){.kind = kind, .data = b + head, .size = (size_t)length, .used = used};
 }
 
 void message_add(cli_text *out, message_kind kind, const void *data, size_t size) {

@@ -305,7 +305,7 @@ static int check_request(const server *s, const request *r) {
         return 404;
     }
     const bool is_socket_good =
-        r->key && strlen(r->key) == 24 && r->version && strcmp(r->version, "13") == 0 && !r->is_head;
+        r->key && handshake_is_key(r->key) && r->version && strcmp(r->version, "13") == 0 && !r->is_head;
     return r->wants_socket && !is_socket_good ? 400 : 0;
 }
 
