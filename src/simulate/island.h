@@ -83,6 +83,12 @@ int kki_stop_pumping(const kk_model *m, kk_simulator *s, const kki_island *I, in
 int kki_may_swing(const kk_model *m, const kki_contact *k, double lambda);
 void kki_reflect_contact(const kk_model *m, const kk_simulator *s, kki_contact *k, int sticks, const double *u,
                          double *bias);
+/// overlap.c: lists nodes that overlap deeply; whether a contact is between such; the compliance of its row, where Y is known; and the speed at which a
+/// contact's bodies part at the middle.
+void kki_list_deep_pairs(const kk_model *model, kk_simulator *simulator);
+int kki_is_overlap(const kk_model *model, const kk_simulator *simulator, const kki_contact *contact);
+void kki_island_ease(kk_simulator *simulator, const kki_island *island, const kki_constraint *constraint);
+double kki_parting_speed(const kk_simulator *simulator, const kki_contact *contact);
 /// Whether two contacts are between the same links.
 static inline int kki_same_nodes(const kki_contact *a, const kki_contact *b) {
     return a->node[0] == b->node[0] && a->node[1] == b->node[1];

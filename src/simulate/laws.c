@@ -32,6 +32,7 @@ static void take_note(const kk_model *m, const kk_simulator *s, const kki_constr
         I->is_soft |= s->solution.compliance[c->row + r] != 0;
     }
     I->is_soft |= class == KKI_CLASS_DRIVE;
+    I->has_overlap |= c->kind == KKI_ON_OVERLAP;
     I->has_drive |= class == KKI_CLASS_DRIVE;
     I->has_friction |= class == KKI_CLASS_DRY;
     I->has_loops |= class == KKI_CLASS_CLOSURE;
@@ -50,8 +51,8 @@ static void clear_rows(kk_simulator *s, const kki_island *I) {
 
 /// Blocks of all constraints with rows and contacts numbered in their island.
 void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm) {
-    I->is_soft = I->has_restitution = I->has_friction = I->has_drive = I->has_loops = I->has_static_friction =
-        I->has_pivots = I->has_dependent_rows = I->has_matrix = I->is_swept = I->factored = 0;
+    I->is_soft = I->has_restitution = I->has_overlap = I->has_friction = I->has_drive = I->has_loops =
+        I->has_static_friction = I->has_pivots = I->has_dependent_rows = I->has_matrix = I->is_swept = I->factored = 0;
     I->factor = I->scratch->A;
     clear_rows(s, I);
     int law = -1;

@@ -81,25 +81,13 @@ static double least_of(double a, double b) {
     return a < b ? a : b;
 }
 
-/// Velocity along the normal at the middle, of the second body against the first.
-static double parting_of(const kk_simulator *s, const kki_contact *k) {
-    double sum = 0;
-    for (int side = 0; side < 2; side++) {
-        const kki_rates *V = kki_rates_of(s->data, k->node[side]);
-        const kk_vec3 arm = kk_vec3_sub(k->point, kki_vec3(kki_pose_of(s->data, k->node[side])->p));
-        const kk_vec3 u = kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(kki_vec3(V->w), arm));
-        sum += k->node[side] == 0 ? 0 : side ? kk_vec3_dot(u, k->normal) : -kk_vec3_dot(u, k->normal);
-    }
-    return sum;
-}
-
 /// Of what turning explains, the share that the points show at the middle. What they do not show is not reflected: asked to part by more than they came, contacts would do
 /// work, and where a link is wedged without any bound.
 static double shown_share(const kk_simulator *s, int from, int end) {
     double along = 0, whole = 0;
     for (int i = from; i < end; i++) {
         const kki_contact *k = &s->contacts.list[i];
-        along += k->swing * parting_of(s, k);
+        along += k->swing * kki_parting_speed(s, k);
         whole += k->swing * k->swing;
     }
     const double share = NEARLY * along / whole;

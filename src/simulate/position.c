@@ -7,7 +7,8 @@
 /// Overlap that is repaired in a pile, m, and by how many sweeps: it is gone after some steps.
 static const double LEAST_OF_PILES = 1e-8;
 enum { SWEEPS_OF_PILES = 10 };
-/// Of more rows than this what is found with few factors will do, where effort is bounded at all: the rest is eased out in the next steps.
+/// Of more rows than this, and where bodies overlap deeply, what is found with few factors will do, where effort is bounded at all: the rest is eased out in
+/// the next steps.
 enum { ROWS_OF_LADDER = 96, FEW_FACTORS = 8 };
 /// What is left alone, m: overlap, which does not grow, for nothing moves it; and a gap in a loop or coupling, which is closed later. Where that takes no
 /// ladder, a much smaller one is closed at once: a trace in every step would add up to what has to be closed later.
@@ -31,7 +32,7 @@ static int was_struck(const kk_simulator *s, const kki_constraint *c) {
 /// Fastest repair of a row. A stop of a joint or tendon, or an impact, that was met in the first half of the step is where the motion ended: all of what came
 /// behind it is taken back, however fast it was.
 static double most_of(const kk_simulator *s, const kki_constraint *c, const repair *x) {
-    const int is_stop = kki_is_stop(c);
+    const int is_stop = kki_is_stop(c) && c->kind != KKI_ON_OVERLAP;
     return was_struck(s, c)                               ? __builtin_inf()
            : is_stop && -s->solution.u0[c->row] > x->most ? -s->solution.u0[c->row]
                                                           : x->most;
@@ -40,7 +41,7 @@ static double most_of(const kk_simulator *s, const kki_constraint *c, const repa
 /// Speed at which row r of a constraint comes out wrong in the half step that is left, capped. @param u  of the row, as it drifts
 static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, double u, repair *x) {
     const int both = kki_is_closure(c);
-    if (r >= c->npositions || s->solution.compliance[c->row + r] != 0) {
+    if (r >= c->npositions || (s->solution.compliance[c->row + r] != 0 && c->kind != KKI_ON_OVERLAP)) {
         return 0;
     }
     // what swings through the middle comes down by less than its speed there says
@@ -133,7 +134,8 @@ kk_status kki_island_repair(kk_simulator *s, kki_island *I, const kki_problem *p
     kki_solver_stats stats;
     kki_solver_options options = kki_island_solver_options(s, I);
     options.fixed_sweeps = I->is_sparse ? SWEEPS_OF_PILES : options.fixed_sweeps;
-    options.factors = I->nrow > ROWS_OF_LADDER && options.factors > FEW_FACTORS ? FEW_FACTORS : options.factors;
+    const int is_large = I->nrow > ROWS_OF_LADDER || I->has_overlap;
+    options.factors = is_large && options.factors > FEW_FACTORS ? FEW_FACTORS : options.factors;
     options.any = options.unproven = options.brief =
         true; // overlap on all sides has no answer: what is found soon will do
     options.floor = I->has_loops ? options.floor : ENOUGH * x.least / half; // what is left of it is left alone
@@ -158,7 +160,7 @@ int kki_island_overlaps(const kk_simulator *s, const kki_island *I) {
     int any = 0;
     for (int i = 0; i < I->nconstraint && !any; i++) {
         const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
-        any = c->kind == KKI_ON_CONTACT && c->gap[0] < -least;
+        any = c->kind == KKI_ON_OVERLAP || (c->kind == KKI_ON_CONTACT && c->gap[0] < -least);
     }
     return any;
 }

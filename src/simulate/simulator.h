@@ -67,6 +67,7 @@ _Static_assert(sizeof(kki_touching) == 64, "a line");
 /// Kinds of constraints in the order in which they are listed: number and table (constraint.h).
 #define KKI_CONSTRAINT_KINDS(X)         \
     X(CONTACT, contact)                 \
+    X(OVERLAP, overlap)                 \
     X(LIMIT, limit)                     \
     X(JOINT_FRICTION, joint_friction)   \
     X(TENDON_LIMIT, tendon_limit)       \
@@ -211,6 +212,7 @@ typedef struct kki_island {
     int8_t has_restitution; ///< some contact has restitution
     int8_t has_friction;    ///< some contact or joint has dry friction
     int8_t has_drive;
+    int8_t has_overlap;         ///< some bodies overlap deeply
     int8_t has_loops;           ///< some loop or coupling
     int8_t has_static_friction; ///< static friction of some contact is above the other
     int8_t has_pivots;          ///< some contact is turned about; behind `reflect`
@@ -421,11 +423,13 @@ typedef struct kki_fast {
     int32_t nnear, nmeeting; ///< pairs that are near in this part of the step, and fast ones that meet in it
 } kki_fast;
 
+enum { KKI_DEEP_PAIRS = 32 }; ///< of nodes; what is beyond is contacts as all others
 typedef struct kki_contacts {
     int32_t max, count, max_touching, ntouching;
-    kki_contact *list;      ///< [max] sorted by shapes, then feature
-    kki_touching *touching; ///< [max_touching + 1] sorted by shapes
-    kki_manifold *manifold; ///< [room.manifolds] of the pair at hand
+    kki_contact *list;                      ///< [max] sorted by shapes, then feature
+    kki_touching *touching;                 ///< [max_touching + 1] sorted by shapes
+    kki_manifold *manifold;                 ///< [room.manifolds] of the pair at hand
+    int32_t ndeep, deep[KKI_DEEP_PAIRS][2]; ///< nodes that overlap deeply (constraint/overlap.c)
 } kki_contacts;
 
 /// What must not happen in this step.

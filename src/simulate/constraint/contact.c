@@ -35,10 +35,11 @@ static void add(const kk_model *m, kk_simulator *s, int i) {
     kki_constraint_end(s, c);
 }
 
-/// Whoever is not swept as a free body.
+/// Whoever is not swept as a free body, and does not overlap deeply (overlap.c).
 static void assemble(const kk_model *m, kk_simulator *s) {
+    kki_list_deep_pairs(m, s);
     for (int i = 0; i < s->contacts.count && s->free_bodies.npoint < s->contacts.count; i++) {
-        if (!kki_free_bodies_have_contact(s, i)) {
+        if (!kki_free_bodies_have_contact(s, i) && !kki_is_overlap(m, s, &s->contacts.list[i])) {
             add(m, s, i);
         }
     }

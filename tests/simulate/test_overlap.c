@@ -1,0 +1,86 @@
+// What starts deep inside other things, or between things that overlap, is eased apart: in bounded effort, with bounded forces and without a gain of energy.
+#include <math.h>
+
+#include "stage.h"
+
+enum { LINKS = 5 };
+
+static int add_capsule(stage *s, int body, double radius, double half, int material) {
+    kk_shape_def def = kk_shape_def_default();
+    def.type = KK_SHAPE_CAPSULE;
+    def.body = body;
+    def.size[0] = radius;
+    def.size[1] = half;
+    def.placement.R = kk_mat3_from_axis_angle(kk_vec3_make(0, 1, 0), 1.5707963267948966);
+    def.material = material;
+    return KK_CHECK_EQ_INT(kk_spec_add_shape(s->spec, &def, NULL, &s->error), KK_OK);
+}
+
+/// A chain of links, thicker than the slot between the floor and the deck of a treadmill that it lies in, bent by its springs.
+static stage under_the_deck(double height, double bend) {
+    stage s = stage_begin(9.81);
+    const int material = stage_material(&s, 1, 0);
+    stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
+    const int deck = stage_shape(&s, KK_SHAPE_BOX, KK_WORLD, 0.6, 0.3, 0.05, material);
+    kk_spec_shape(s.spec, deck)->placement.p = kk_vec3_make(0, 0, 0.15);
+    int link = stage_body(&s, kk_inertia_solid_box(4, 0.3, 0.1, 0.1));
+    const int root = link;
+    add_capsule(&s, link, 0.07, 0.1, material);
+    for (int i = 1; i < LINKS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "link%d", i);
+        const kk_vec3 axis = i & 1 ? kk_vec3_make(0, 1, 0) : kk_vec3_make(0, 0.6, 0.8);
+        link = stage_hinge(&s, name, link, kk_vec3_make(0.25, 0, 0), axis, kk_inertia_solid_box(2, 0.25, 0.1, 0.1));
+        add_capsule(&s, link, 0.04 + 0.01 * i, 0.08, material);
+    }
+    kk_spec_options(s.spec)->timestep = 0.005;
+    if (stage_ready(&s, NULL)) {
+        stage_place(&s, root, -0.5, 0, height);
+        for (int i = 1; i < LINKS; i++) {
+            stage_q(&s, root + i)[0] = i & 1 ? bend : -bend;
+        }
+    }
+    return s;
+}
+
+static double largest_force(const stage *s) {
+    double most = 0;
+    for (int i = 0; i < kk_simulator_contact_count(s->simulator); i++) {
+        most = fmax(most, kk_vec3_norm(kk_simulator_contact(s->simulator, i).force));
+    }
+    return most;
+}
+
+// Rigid contacts that contradict each other braced the links with 1e9 N, and a step in ten was degraded.
+KK_TEST(what_is_jammed_is_eased_apart) {
+    for (int k = 0; k < 8; k++) {
+        stage s = under_the_deck(0.07 + 0.02 * (k / 2), k % 2 ? 0.5 : 0.2);
+        for (int i = 0; i < 300 && s.simulator; i++) {
+            KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+            const kk_report r = kk_simulator_report(s.simulator);
+            KK_CHECK_EQ_INT(r.quality, KK_STEP_CERTIFIED);
+            KK_CHECK(r.audit.kinetic[1] < 5); // no more than the weight can give
+            KK_CHECK(largest_force(&s) < 5e3);
+        }
+        stage_end(&s);
+    }
+}
+
+// a box that starts in the floor comes out of it in a few steps, without a speed from that
+KK_TEST(what_starts_in_the_floor_comes_up) {
+    stage s = stage_begin(9.81);
+    const int material = stage_material(&s, 0.5, 0);
+    stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
+    const int box = stage_box(&s, 1, 0.2, 0.2, 0.1, material);
+    if (stage_ready(&s, NULL)) {
+        stage_place(&s, box, 0, 0, 0.01); // 40 mm deep
+    }
+    double fastest = 0;
+    for (int i = 0; i < 10 && s.simulator; i++) {
+        KK_CHECK(stage_run(&s, 1, NULL));
+        fastest = fmax(fastest, fabs(stage_v(&s, box)[5]));
+    }
+    KK_CHECK_NEAR(stage_q(&s, box)[6], 0.05, 1e-6);
+    KK_CHECK(fastest < 1e-3);
+    stage_end(&s);
+}
