@@ -87,7 +87,7 @@ void kki_reflect_contact(const kk_model *m, const kk_simulator *s, kki_contact *
 /// contact's bodies part at the middle.
 void kki_list_deep_pairs(const kk_model *model, kk_simulator *simulator);
 int kki_is_overlap(const kk_model *model, const kk_simulator *simulator, const kki_contact *contact);
-void kki_island_ease(kk_simulator *simulator, const kki_island *island, const kki_constraint *constraint);
+void kki_island_ease(const kk_model *model, kk_simulator *simulator, const kki_island *island, const kki_constraint *constraint);
 double kki_parting_speed(const kk_simulator *simulator, const kki_contact *contact);
 /// Whether two contacts are between the same links.
 static inline int kki_same_nodes(const kki_contact *a, const kki_contact *b) {

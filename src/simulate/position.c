@@ -6,9 +6,9 @@
 
 /// Overlap that is repaired in a pile, m, and by how many sweeps: it is gone after some steps.
 static const double LEAST_OF_PILES = 1e-8;
-enum { SWEEPS_OF_PILES = 10 };
-/// Of more rows than this, and where bodies overlap deeply, what is found with few factors will do, where effort is bounded at all: the rest is eased out in
-/// the next steps.
+/// The same where bodies overlap deeply: of links that their joints jam no answer is better than another.
+enum { SWEEPS_OF_PILES = 10, SWEEPS_OF_JAMS = 6 };
+/// Of more rows than this what is found with few factors will do, where effort is bounded at all: the rest is eased out in the next steps.
 enum { ROWS_OF_LADDER = 96, FEW_FACTORS = 8 };
 /// What is left alone, m: overlap, which does not grow, for nothing moves it; and a gap in a loop or coupling, which is closed later. Where that takes no
 /// ladder, a much smaller one is closed at once: a trace in every step would add up to what has to be closed later.
@@ -133,8 +133,8 @@ kk_status kki_island_repair(kk_simulator *s, kki_island *I, const kki_problem *p
     kki_certificate proof;
     kki_solver_stats stats;
     kki_solver_options options = kki_island_solver_options(s, I);
-    options.fixed_sweeps = I->is_sparse ? SWEEPS_OF_PILES : options.fixed_sweeps;
-    const int is_large = I->nrow > ROWS_OF_LADDER || I->has_overlap;
+    options.fixed_sweeps = I->is_sparse ? SWEEPS_OF_PILES : I->has_overlap ? SWEEPS_OF_JAMS : options.fixed_sweeps;
+    const int is_large = I->nrow > ROWS_OF_LADDER;
     options.factors = is_large && options.factors > FEW_FACTORS ? FEW_FACTORS : options.factors;
     options.any = options.unproven = options.brief =
         true; // overlap on all sides has no answer: what is found soon will do

@@ -423,7 +423,7 @@ typedef struct kki_fast {
     int32_t nnear, nmeeting; ///< pairs that are near in this part of the step, and fast ones that meet in it
 } kki_fast;
 
-enum { KKI_DEEP_PAIRS = 32 }; ///< of nodes; what is beyond is contacts as all others
+enum { KKI_DEEP_PAIRS = 256 }; ///< of nodes; what is beyond is contacts as all others
 typedef struct kki_contacts {
     int32_t max, count, max_touching, ntouching;
     kki_contact *list;                      ///< [max] sorted by shapes, then feature
