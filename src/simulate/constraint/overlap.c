@@ -34,8 +34,7 @@ static int may_ease(const kki_contact_law *law) {
 }
 
 static double depth_of(const kk_model *m, const kki_contact *k) {
-    const int within = k->node[0] > 0 && k->node[1] > 0 && m->node_tree[k->node[0]] == m->node_tree[k->node[1]];
-    return within ? DEEP_WITHIN : DEEP;
+    return kki_is_within_tree(m, k) ? DEEP_WITHIN : DEEP;
 }
 
 /// What met in this step has overlap that its motion explains.
