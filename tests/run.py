@@ -409,6 +409,12 @@ def step_misuse(tally):
     tally.add_program("misuse", [work / "misuse"], show_all=False)
 
 
+def step_calls(tally):
+    """every system call of everything that writes made to fail: full disks, broken ones, short and interrupted calls"""
+    tool = build("release", tally) / "karakuri"
+    tally.add_program("calls", [sys.executable, ROOT / "tests" / "faults" / "calls.py", "--tool", tool], show_all=True)
+
+
 def step_clang(tally):
     """unit tests, optimised build by clang"""
     if not shutil.which("clang"):
@@ -491,7 +497,7 @@ def functions_of(prefix):
 
 STEPS, LONG_STEPS = functions_of("step_"), functions_of("long_")
 # what runs one process at a time, most of them a program of the release build: side by side
-BESIDE = ("harness", "headers", "layers", "install", "examples", "cli", "server", "exam", "simbench", "reproduce", "guide", "misuse")
+BESIDE = ("harness", "headers", "layers", "install", "examples", "cli", "server", "exam", "simbench", "reproduce", "guide", "misuse", "calls")
 
 
 def cpu_seconds():
