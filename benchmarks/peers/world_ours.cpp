@@ -66,7 +66,7 @@ class world_of_ours final : public our_world {
         return status == KK_OK && (!is_watched || watch());
     }
     int contacts() const override {
-        return kk_simulator_contact_count(simulator);
+        return kk_simulator_ncontact(simulator);
     }
     double energy() override {
         const double *q = kk_state_q_const(state), *v = kk_state_v_const(state);

@@ -7,7 +7,7 @@
 /// A triangle of the hull on the grid. Edge k runs from corner k to corner k + 1.
 typedef struct kki_hull_face {
     int32_t vertex[3];
-    int32_t neighbour[3]; // face beyond edge k
+    int32_t neighbor[3]; // face beyond edge k
     kk_vec3 normal;       // unit, outwards
     int32_t outside;      // first of the points that may be outside of this face, -1: none
     int32_t farthest;     // of those, and its distance

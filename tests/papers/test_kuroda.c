@@ -219,7 +219,7 @@ KK_TEST(kuroda_hinge_limit_drive_and_friction) {
 
 // ---- 5
 
-// L0: a box at 100 m/s moves by two metres a step and still does not come through a plate of 0.4 m
+// L0: a box at 100 m/s moves by two meters a step and still does not come through a plate of 0.4 m
 KK_TEST(kuroda_fast_boxes_do_not_tunnel) {
     for (int i = 0; i < 60; i++) {
         stage s = stage_begin(0);

@@ -39,7 +39,7 @@ static double height_after(const kk_step_options *o, double time, kk_vec3 *force
     if (drop_quadruped(&s, o) && paper_run(&s, (int)(time / o->timestep + 0.5), NULL)) {
         z = kk_state_q(s.state)[6];
         *force = kk_vec3_make(0, 0, 0);
-        for (int i = 0; i < kk_simulator_contact_count(s.simulator); i++) {
+        for (int i = 0; i < kk_simulator_ncontact(s.simulator); i++) {
             const kk_contact c = kk_simulator_contact(s.simulator, i);
             *force = kk_vec3_add(*force, kk_vec3_scale(c.force, c.body[0] == KK_WORLD ? 1 : -1));
         }

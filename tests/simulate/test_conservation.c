@@ -38,7 +38,7 @@ KK_TEST(momentum_follows_the_user) {
     stage_end(&s);
 }
 
-// a spinning brick with its centre of mass off its origin: twenty thousand turns of its axes take nothing from its velocity
+// a spinning brick with its center of mass off its origin: twenty thousand turns of its axes take nothing from its velocity
 KK_TEST(spinning_body_flies_straight) {
     stage s = stage_begin(0);
     kk_inertia brick = kk_inertia_solid_box(2, 0.3, 0.2, 0.1);
@@ -128,12 +128,12 @@ KK_TEST(report_has_the_energy_of_springs) {
 // energies are found when somebody asks: twice the same, and behind what overwrites what they are made of
 KK_TEST(report_keeps_its_energies) {
     stage s = flying_robot(KK_INTEGRATOR_MIDPOINT, 9.81);
-    double readings[1] = {0};
+    double sensor_data[1] = {0};
     for (int i = 0; i < 20; i++) {
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
         const kk_report r = kk_simulator_report(s.simulator);
         KK_CHECK(r.kinetic_after > 0 && r.potential_after == r.potential_before);
-        KK_CHECK_EQ_INT(kk_simulator_read_sensors(s.simulator, s.state, 0, readings, &s.error), KK_OK);
+        KK_CHECK_EQ_INT(kk_simulator_read_sensors(s.simulator, s.state, 0, sensor_data, &s.error), KK_OK);
         const kk_report again = kk_simulator_report(s.simulator);
         KK_CHECK_EQ_INT(memcmp(&r, &again, sizeof r), 0);
     }

@@ -81,7 +81,7 @@ static void check_stage(kk_stage stage, double value) {
     for (int i = 0; i < 40; i++) { // until it stands on something
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &error), KK_OK);
     }
-    KK_CHECK(kk_simulator_contact_count(s.simulator) > 0);
+    KK_CHECK(kk_simulator_ncontact(s.simulator) > 0);
     KK_CHECK_EQ_INT(kk_state_copy(s.before, s.state), KK_OK);
     poison p = {stage, value, 0};
     s.simulator->hooks.probe = spoil;

@@ -149,7 +149,7 @@ KK_TEST(wide_budget_steps) {
     const double top = stage_q(&s, PLANKS)[6];
     for (int k = 0; k < 100; k++) {
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
-        KK_CHECK_EQ_INT(kk_simulator_report(s.simulator).factorisations, 0);
+        KK_CHECK_EQ_INT(kk_simulator_report(s.simulator).factorizations, 0);
     }
     KK_CHECK_NEAR(stage_q(&s, PLANKS)[6], top, 2e-3);
     stage_end(&s);
@@ -166,8 +166,8 @@ KK_TEST(wide_few_digits_cost_less) {
         KK_CHECK_EQ_INT(kk_step(coarse.model, coarse.state, coarse.simulator, NULL, &coarse.error), KK_OK);
         const kk_report f = kk_simulator_report(fine.simulator), c = kk_simulator_report(coarse.simulator);
         KK_CHECK(f.residual <= 1e-9 && c.residual <= 1e-6);
-        factors[0] += f.factorisations;
-        factors[1] += c.factorisations;
+        factors[0] += f.factorizations;
+        factors[1] += c.factorizations;
     }
     KK_CHECK(3 * factors[1] < 2 * factors[0]);
     for (int i = 0; i < 7 * PLANKS; i++) {
@@ -212,7 +212,7 @@ KK_TEST(wide_factors_are_bounded) {
     int most = 0;
     for (int k = 0; k < 30; k++) {
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
-        const int factors = kk_simulator_report(s.simulator).factorisations;
+        const int factors = kk_simulator_report(s.simulator).factorizations;
         most = s.simulator->islands.count == 1 && factors > most ? factors : most;
     }
     KK_CHECK(most > 0 && most <= MOST);
@@ -324,7 +324,7 @@ static stage crate(uint32_t seed) {
     return s;
 }
 
-// faces that close the last micrometres of the dead band would contradict others by nanometres a second, and no step would be solved to 1e-9 as a whole
+// faces that close the last micrometers of the dead band would contradict others by nanometers a second, and no step would be solved to 1e-9 as a whole
 KK_TEST(wide_piles_fall_to_many_digits) {
     stage s = crate(2);
     const kk_step_options sweeps = {.budget = 10, .discrete = 1}, proved = {0};
@@ -379,7 +379,7 @@ KK_TEST(fast_pairs_are_looked_for_once) {
     KK_CHECK_EQ_INT(count, 2 * parts - 1);
 }
 
-/// A plate of one centimetre, ten metres aside.
+/// A plate of one centimeter, ten meters aside.
 static void add_plate(stage *s, int material) {
     kk_shape_def def = kk_shape_def_default();
     def.type = KK_SHAPE_BOX;

@@ -26,7 +26,7 @@ static void check_robot(const char *path, int dofs) {
     int most = 0;
     for (int i = 0; i < 600; i++) {
         KK_CHECK_EQ_INT(kk_step(m, state, simulator, NULL, &error), KK_OK);
-        const int contacts = kk_simulator_contact_count(simulator);
+        const int contacts = kk_simulator_ncontact(simulator);
         most = contacts > most ? contacts : most;
         KK_CHECK(of_state.bytes <= 8000 + 200 * (size_t)most);
         KK_CHECK(kk_state_saved_size(state) <= 8000 + 200 * (size_t)contacts);

@@ -45,7 +45,7 @@ static stage under_the_deck(double height, double bend) {
 
 static double largest_force(const stage *s) {
     double most = 0;
-    for (int i = 0; i < kk_simulator_contact_count(s->simulator); i++) {
+    for (int i = 0; i < kk_simulator_ncontact(s->simulator); i++) {
         most = fmax(most, kk_vec3_norm(kk_simulator_contact(s->simulator, i).force));
     }
     return most;

@@ -127,7 +127,7 @@ KK_TEST(standing_quadruped_costs_little) {
         newton += i >= first ? r.newton : 0;
         events += i >= first ? r.events : 0;
     }
-    KK_CHECK_EQ_INT(kk_simulator_contact_count(w.simulator), 4);
+    KK_CHECK_EQ_INT(kk_simulator_ncontact(w.simulator), 4);
     KK_CHECK(newton <= 3 * (steps - first));
     KK_CHECK(events <= (steps - first) / 10);
     double weight = 0;
@@ -163,9 +163,9 @@ KK_TEST(wedged_hand_costs_little) {
         KK_CHECK_EQ_INT(kk_step(w.model, w.state, w.simulator, NULL, NULL), KK_OK);
         const kk_report r = kk_simulator_report(w.simulator);
         KK_CHECK(r.residual <= 1e-9);
-        most = r.factorisations > most ? r.factorisations : most;
+        most = r.factorizations > most ? r.factorizations : most;
     }
-    KK_CHECK(kk_simulator_contact_count(w.simulator) >= 8);
+    KK_CHECK(kk_simulator_ncontact(w.simulator) >= 8);
     KK_CHECK(most <= 20); // 3682 by all rungs
     end(&w);
 }
@@ -237,7 +237,7 @@ KK_TEST(feet_of_a_bobbing_quadruped_stay_down) {
         }
         const kk_input input = {.tau = tau};
         KK_CHECK_EQ_INT(kk_step(w.model, w.state, w.simulator, &input, NULL), KK_OK);
-        for (int k = 0; k < 4 && i >= 300 && KK_CHECK(kk_simulator_contact_count(w.simulator) == 4); k++) {
+        for (int k = 0; k < 4 && i >= 300 && KK_CHECK(kk_simulator_ncontact(w.simulator) == 4); k++) {
             highest = fmax(highest, kk_simulator_contact(w.simulator, k).gap);
         }
     }
@@ -313,9 +313,9 @@ KK_TEST(flat_foot_of_a_folding_leg_stays_down) {
     double last = 0, jump = 0, highest = 0;
     for (int i = 0; i < 60; i++) {
         KK_CHECK_EQ_INT(kk_step(w.model, w.state, w.simulator, NULL, NULL), KK_OK);
-        KK_CHECK_EQ_INT(kk_simulator_contact_count(w.simulator), 4);
+        KK_CHECK_EQ_INT(kk_simulator_ncontact(w.simulator), 4);
         double force = 0;
-        for (int k = 0; k < kk_simulator_contact_count(w.simulator); k++) {
+        for (int k = 0; k < kk_simulator_ncontact(w.simulator); k++) {
             const kk_contact c = kk_simulator_contact(w.simulator, k);
             force += fabs(c.force.z);
             highest = fmax(highest, fabs(c.gap));
@@ -342,7 +342,7 @@ KK_TEST(flat_foot_lands_without_digging_in) {
         for (int i = 0; i < 140; i++) {
             KK_CHECK_EQ_INT(kk_step(w.model, w.state, w.simulator, NULL, NULL), KK_OK);
             deepest = fmax(deepest, kk_simulator_report(w.simulator).penetration);
-            for (int c = 0; c < 4 && kk_simulator_contact_count(w.simulator) == 4; c++) { // three points can bear it
+            for (int c = 0; c < 4 && kk_simulator_ncontact(w.simulator) == 4; c++) { // three points can bear it
                 lands |= kk_simulator_contact(w.simulator, c).force.z != 0;
             }
         }

@@ -177,7 +177,7 @@ KK_TEST(room_that_is_fixed) {
         const long allocations = allocations_so_far();
         stage_run(&s, 60, NULL);
         KK_CHECK_EQ_INT(allocations_so_far(), allocations);
-        KK_CHECK(kk_simulator_contact_count(s.simulator) > BOXES);
+        KK_CHECK(kk_simulator_ncontact(s.simulator) > BOXES);
         KK_CHECK_EQ_INT(kk_simulator_reserve(s.simulator, (kk_room){-1, 0}, &s.error), KK_INVALID_ARGUMENT);
         kk_state_free(before);
     }

@@ -252,7 +252,7 @@ static kk_actuator_def muscle_on(const char *tendon) {
     def.type = KK_ACTUATOR_MUSCLE;
     def.transmission = KK_TRANSMISSION_TENDON;
     def.target = tendon;
-    def.lag = KK_LAG_MUSCLE;
+    def.activation = KK_ACTIVATION_MUSCLE;
     def.muscle.force = 50;
     def.muscle.length_lower = 0.5;
     def.muscle.length_upper = 1.5;
@@ -285,7 +285,7 @@ KK_TEST(muscle_pulls_until_a_spring_holds_it) {
     if (stage_run(&s, 5000, &input)) {
         const double x = stage_q(&s, car)[0];
         const kk_muscle_def muscle = muscle_on("cord").muscle;
-        KK_CHECK_NEAR(kk_state_lag(s.state)[0], 0.6, 1e-9);
+        KK_CHECK_NEAR(kk_state_activation(s.state)[0], 0.6, 1e-9);
         KK_CHECK(x < 1.1);
         KK_CHECK_NEAR(100 * (1.2 - x), -kk_muscle_force(&muscle, x, 0, 0.6), 1e-6);
     }
@@ -301,7 +301,7 @@ KK_TEST(activation_rises_by_its_law) {
     const double control = 3; // counts as one
     const kk_input input = {.control = &control};
     if (stage_run(&s, 1000, &input)) {
-        const double a = kk_state_lag(s.state)[0];
+        const double a = kk_state_activation(s.state)[0];
         KK_CHECK_NEAR(0.01 * (-2 * log(1 - a) - 1.5 * a), 0.01, 2e-5);
     }
     stage_end(&s);

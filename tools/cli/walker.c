@@ -185,7 +185,7 @@ typedef struct walker {
     kk_simulator *simulator;
     kk_data *data;
     kk_stabilizer *stabilizer;
-    walker_senses *senses;        ///< NULL: the stabiliser knows the state
+    walker_senses *senses;        ///< NULL: the stabilizer knows the state
     int foot[2];                  ///< bodies of the soles
     int part[2][PARTS], parts[2]; ///< these and what hangs on them: toes
     int nq, nv;
@@ -244,7 +244,7 @@ static kk_status make_ready(walker *w, const kk_footstep *steps, int count, kk_e
     status = status ? status : kk_data_create(m, NULL, &w->data);
     const kk_step_options options = {.solver = w->o->solver, .timestep = w->dt, .tolerance = w->o->tolerance};
     status = status ? status : kk_simulator_create(m, &options, NULL, &w->simulator, error);
-    if (!status && w->o->is_stabilised) {
+    if (!status && w->o->is_stabilized) {
         status = kk_stabilizer_create(m, w->walk, &w->o->stabilizer, NULL, &w->stabilizer);
     }
     if (!status && w->o->is_observed) {

@@ -291,7 +291,7 @@ bool scene_step(scene *s) {
     s->penetration = exam_max(s->penetration, r.penetration);
     s->uncertified += r.quality != KK_STEP_CERTIFIED;
     s->newton += r.newton;
-    s->factorisations += r.factorisations;
+    s->factorizations += r.factorizations;
     s->steps++;
     return true;
 }

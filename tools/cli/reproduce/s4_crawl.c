@@ -177,7 +177,7 @@ static void run_crawl(study *s) {
     study_note(s,
                "Power and torque are those of the wire-parallel leg, by θ'p = Jp⁻¹ Js θ's and τp = Jpᵀ (Jsᵀ)⁻¹ τs: its "
                "knee motor turns the shin against "
-               "the body. Steps of 1 ms; with these, 9.6 s of walking with all readings took %.2f s.",
+               "the body. Steps of 1 ms; with these, 9.6 s of walking with all sensor data took %.2f s.",
                x[0].seconds);
     study_note(s,
                "Why equal and opposite: the leg gives the power −F·v to the floor, F being the floor's force and v = "
