@@ -571,9 +571,10 @@ int main(int argc, char **argv) {
     const options o = read_options(argc, argv);
     const machine m = describe_machine();
     const bool pinned = pin_to_cpu(o.cpu);
-    std::printf("%s, %u cores, AVX2 %s, AVX-512 %s, %s; MuJoCo %s\n%d repetitions, engines in turn run by run, CPU time%s\n",
-                m.cpu.c_str(), m.cores, m.avx2 ? "yes" : "no", m.avx512 ? "yes" : "no", m.date.c_str(),
-                mujoco_version().c_str(), o.repeats, pinned ? ", pinned to one CPU" : "");
+    std::printf(
+        "%s, %u cores, AVX2 %s, AVX-512 %s, %s; MuJoCo %s\n%d repetitions, engines in turn run by run, CPU time%s\n",
+        m.cpu.c_str(), m.cores, m.avx2 ? "yes" : "no", m.avx512 ? "yes" : "no", m.date.c_str(),
+        mujoco_version().c_str(), o.repeats, pinned ? ", pinned to one CPU" : "");
     const std::vector<row> rows = run_all(o, all_scenes(o), "a whole step, µs; contacts are means, residual in m/s");
     print_falls(rows);
     const std::vector<row> points = run_all(o, point_scenes(o), "36-DoF humanoid on its soles, by contact points, µs");

@@ -278,10 +278,10 @@ SIZES = {
     ("kk_batch_forward_dynamics", "a"): "NV * c_count", ("kk_batch_forward_dynamics", "tau"): "NV * c_count",
     ("kk_batch_inertia_matrix", "q"): "NQ * c_count", ("kk_batch_inertia_matrix", "M"): "NV * NV * c_count",
     ("kk_batch_kinematics", "q"): "NQ * c_count", ("kk_batch_kinematics", "poses"): "12 * NBODY * c_count",
-    ("kk_simulator_read_sensors", "readings"): "NSENSORDATA",
+    ("kk_simulator_read_sensors", "sensor_data"): "NSENSORDATA",
     ("kk_simulations_rollout", "control"): "ROWS * (size_t)c_steps * NACTUATOR",
     ("kk_simulations_rollout", "q"): "ROWS * (size_t)c_steps * NQ", ("kk_simulations_rollout", "v"): "ROWS * (size_t)c_steps * NV",
-    ("kk_simulations_rollout", "readings"): "ROWS * (size_t)c_steps * NSENSORDATA",
+    ("kk_simulations_rollout", "sensor_data"): "ROWS * (size_t)c_steps * NSENSORDATA",
     ("kk_ik_solve", "q"): "NQ", ("kk_recorder_add", "control"): "NACTUATOR",
 }
 # calls that give arrays: (format, dimensions, n0, n1)
@@ -300,6 +300,10 @@ VIEWS = {
     "kk_session_control": ("d", 1, "(size_t)kk_model_nactuator(kk_session_model(c_session))", "1"),
     "kk_session_sensor_data": ("d", 1, "(size_t)kk_model_nsensordata(kk_session_model(c_session))", "1"),
 }
+# calls that give an array of structures: how many
+COUNTED = {"kk_simulator_contacts": "kk_simulator_ncontact(c_simulator)"}
+# what the next step overwrites is handed out as it was
+SNAPSHOTS = {"kk_simulator_report"}
 COPIED_VIEWS = {"kk_session_control", "kk_session_sensor_data"}  # a command may free what they lead to
 IN_AND_OUT = {"kk_hash", "kk_random", "kk_pid", "kk_inertia"}
 LONG = re.compile(r"kk_(step$|run$|simulations_(create|step|rollout|reset|forward)|load_file|model_compile|spec_clone|spec_add_mesh_file|"
@@ -791,6 +795,10 @@ class Maker:
             return f"{'const ' if call.result_const else ''}{base} *r", view, "array"
         if stars and base == "char":
             return "const char *r", "kkp_text_of(r)", "str | None"
+        if call.name in COUNTED:
+            return (f"const {base} *r", f"kkp_copies(&c, &kkp_type_{base}, r, (size_t){COUNTED[call.name]}, NULL)", f"list[{base}]")
+        if call.name in SNAPSHOTS:
+            return f"const {base} *r", f"kkp_copied(&c, &kkp_type_{base}, r, {self.owner_of(base)})", base
         if stars and base in self.structs and "count" in self.by_name:
             return (f"const {base} *r", f"kkp_copies(&c, &kkp_type_{base}, r, r ? (size_t)out_count : 0, "
                     f"{self.first_owner or 'NULL'})", f"list[{base}]")

@@ -1,7 +1,7 @@
 /// Actuators: what a controller commands.
 ///
 /// The force along the transmission is  f = gain · u + bias[0] + bias[1] · length + bias[2] · rate,  clamped to the force
-/// limits; u is the control, clamped to its limits and, with a time constant, passed through a first-order lag.
+/// limits; u is the control, clamped to its limits and, with an activation, what that makes of it.
 ///
 /// A muscle's force is  f = −force · (F_L(L) F_V(V) u + F_P(L)),  with the length L and the rate V of kk_muscle_def.
 #ifndef KARAKURI_ACTUATOR_H
@@ -70,9 +70,9 @@ typedef struct kk_actuator_def {
     double control_lower, control_upper; ///< ∓inf: none
     double force_lower, force_upper;     ///< ∓inf: none
     kk_activation activation;
-    double time_constant;        ///< s
+    double time_constant;                      ///< s
     double activation_lower, activation_upper; ///< limits of a; ∓inf: none
-    double rod_length;           ///< cranks: m
+    double rod_length;                         ///< cranks: m
     kk_muscle_def muscle;
     double delay;      ///< s by which the control comes later; 0: none
     int delay_samples; ///< controls that are remembered, one a step; 0: none

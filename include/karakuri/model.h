@@ -27,7 +27,7 @@ typedef struct kk_actuator_info {
     int joint, v_index;   ///< joints: id of the body whose joint it is, degree of freedom
     int tendon;           ///< tendons
     int frame, reference; ///< frames; reference −1: the frame itself
-    int activation_index;        ///< of its lag in the state; −1: none
+    int activation_index; ///< of its activation in the state; −1: none
     double gear, gain, bias[3];
     double control_lower, control_upper, force_lower, force_upper;
 } kk_actuator_info;
@@ -100,7 +100,7 @@ KK_API int kk_model_ntendon(const kk_model *model);
 KK_API int kk_model_nactuator(const kk_model *model);
 KK_API int kk_model_nsensor(const kk_model *model);
 KK_API int kk_model_nkeyframe(const kk_model *model);
-KK_API int kk_model_nactivation(const kk_model *model);     ///< actuators with a lag: numbers of theirs in the state
+KK_API int kk_model_nactivation(const kk_model *model); ///< activations: numbers of actuators in the state
 KK_API int kk_model_nsensordata(const kk_model *model); ///< numbers of all sensors together
 
 KK_API int kk_model_find_shape(const kk_model *model, const char *name);

@@ -56,7 +56,7 @@ typedef struct kk_shape_def {
     int material;           ///< id of a contact material, 0 the default one
     uint32_t group, mask;   ///< two shapes may touch where (a.group & b.mask) | (b.group & a.mask) is not 0
     kk_motion surface;      ///< velocity of the surface against the body, in S: conveyors, crawlers
-    int visual;               ///< id of a look; −1: none
+    int visual;             ///< id of a visual; −1: none
     kk_origin origin;
 } kk_shape_def;
 
@@ -64,7 +64,7 @@ typedef struct kk_shape_def {
 typedef struct kk_mesh_part {
     const char *name;
     const char *texture; ///< path as its file has it; "": none
-    float color[4];     ///< red, green, blue, alpha in [0, 1]
+    float color[4];      ///< red, green, blue, alpha in [0, 1]
     int has_color;
     int first_face, face_count;
 } kk_mesh_part;
@@ -103,8 +103,8 @@ typedef struct kk_visual_def {
     const char *texture; ///< path as the model file has it; NULL or "": none
     kk_pattern pattern;
     float pattern_color[2][3]; ///< a flat pattern has the first alone; a gradient goes from the first to the second
-    float repeat[2];            ///< how often the texture lies on the surface, along x and y; 1
-    int repeats_by_size;        ///< 1: how often on a meter
+    float repeat[2];           ///< how often the texture lies on the surface, along x and y; 1
+    int repeats_by_size;       ///< 1: how often on a meter
     kk_origin origin;
 } kk_visual_def;
 

@@ -53,11 +53,11 @@ KK_API const kk_model *kk_simulations_model(const kk_simulations *simulations);
 
 // ---- the arrays, row by row one simulation after the other; they stay where they are
 
-KK_API double *kk_simulations_time(kk_simulations *simulations);    ///< [count] s
-KK_API double *kk_simulations_q(kk_simulations *simulations);       ///< [count × nq]
-KK_API double *kk_simulations_v(kk_simulations *simulations);       ///< [count × nv]
-KK_API double *kk_simulations_activation(kk_simulations *simulations);     ///< [count × nactivation] activations
-KK_API double *kk_simulations_control(kk_simulations *simulations); ///< [count × nactuator] kept from step to step
+KK_API double *kk_simulations_time(kk_simulations *simulations);       ///< [count] s
+KK_API double *kk_simulations_q(kk_simulations *simulations);          ///< [count × nq]
+KK_API double *kk_simulations_v(kk_simulations *simulations);          ///< [count × nv]
+KK_API double *kk_simulations_activation(kk_simulations *simulations); ///< [count × nactivation] activations
+KK_API double *kk_simulations_control(kk_simulations *simulations);    ///< [count × nactuator] kept from step to step
 KK_API double *kk_simulations_tau(kk_simulations *simulations); ///< [count × nv] further joint forces, kept likewise
 /// [count × nbody] in the bodies' frames about their origins, kept likewise.
 KK_API kk_force *kk_simulations_wrench(kk_simulations *simulations);

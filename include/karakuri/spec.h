@@ -156,7 +156,7 @@ KK_API kk_material_def kk_material_def_default(void);
 KK_API kk_shape_def kk_shape_def_default(void);
 KK_API kk_mesh_def kk_mesh_def_default(void); ///< scale 1
 KK_API kk_height_field_def kk_height_field_def_default(void);
-KK_API kk_visual_def kk_visual_def_default(void); ///< light grey
+KK_API kk_visual_def kk_visual_def_default(void); ///< light gray
 KK_API kk_material_pair_def kk_material_pair_def_default(void);
 KK_API kk_pair_def kk_pair_def_default(void);
 KK_API kk_exclude_def kk_exclude_def_default(void);

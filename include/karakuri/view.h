@@ -64,10 +64,10 @@ typedef struct kk_view_source {
     const kk_model *model;
     kk_data *data; ///< scratch
     double time, steps, oldest, newest, timestep, speed;
-    const double *q, *v;     ///< v may be NULL
-    const double *control;   ///< [nactuator]; NULL: zeros
-    const double *sensor_data;  ///< [nsensordata]; NULL: zeros
-    kk_simulator *simulator; ///< of the step that led here; NULL: no contacts, no forces
+    const double *q, *v;       ///< v may be NULL
+    const double *control;     ///< [nactuator]; NULL: zeros
+    const double *sensor_data; ///< [nsensordata]; NULL: zeros
+    kk_simulator *simulator;   ///< of the step that led here; NULL: no contacts, no forces
     uint64_t state_hash;
     uint32_t generation, notice, flags;
     kk_report report; ///< where there is no simulator: of a recording

@@ -10,11 +10,11 @@
 
 KK_BEGIN_DECLS
 
-enum { KK_LEFT = 0, KK_RIGHT = 1 };
+typedef enum kk_foot { KK_LEFT, KK_RIGHT } kk_foot;
 
 /// Where a foot is put down, seen from where the robot stands at first (midway between its feet, x forward).
 typedef struct kk_footstep {
-    int foot;         ///< KK_LEFT or KK_RIGHT
+    kk_foot foot;
     double x, y, yaw; ///< of the sole frame
     double duration;  ///< s, of the step with the double support behind it; 0: the walk's
 } kk_footstep;
@@ -25,7 +25,7 @@ typedef struct kk_stride {
 } kk_stride;
 
 /// Feet in turn, half a width beside the body. @param steps [count] result
-KK_API void kk_footsteps_from_strides(const kk_stride *strides, int count, int first_foot, double width,
+KK_API void kk_footsteps_from_strides(const kk_stride *strides, int count, kk_foot first_foot, double width,
                                       kk_footstep *steps);
 
 /// Zero-initialized means: the defaults; the sole frames must be given.

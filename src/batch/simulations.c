@@ -33,9 +33,9 @@ struct kk_simulations {
     const kk_model *model;
     kk_simulations_def def;
     int count, nhand;
-    hand *hand;                                 ///< [nhand]
-    kk_state **state, *start;                   ///< [count]; what reset gives
-    const kk_model **variation;                 ///< [count] NULL: the model itself
+    hand *hand;                                        ///< [nhand]
+    kk_state **state, *start;                          ///< [count]; what reset gives
+    const kk_model **variation;                        ///< [count] NULL: the model itself
     double *time, *q, *v, *activation, *control, *tau; ///< rows
     double *wrench, *sensor_data, *poses, *velocities;
     kk_simulation_result *result; ///< [count]

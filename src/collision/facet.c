@@ -106,8 +106,8 @@ static void load_field_edge(const kki_height_field *h, kki_facet *f, int k, cons
     f->n_neighbor[k] = kki_height_field_normal(h, other);
     const double rise = kk_vec3_dot(f->n, kk_vec3_sub(f->opposite[k], f->v[k]));
     f->edge_kind[k] = is_flat_between(f->n, f->n_neighbor[k]) ? KKI_EDGE_FLAT
-                      : rise < 0                               ? KKI_EDGE_CONVEX
-                                                               : KKI_EDGE_CONCAVE;
+                      : rise < 0                              ? KKI_EDGE_CONVEX
+                                                              : KKI_EDGE_CONCAVE;
 }
 
 // The samples around a sample in the triangulation, up to six.

@@ -25,7 +25,7 @@ typedef struct kki_facet {
     uint8_t edge_kind[3]; ///< kki_edge_kind
     bool vertex_is_flat[3];
     bool has_neighbor[3]; ///< of a height field, as the next two
-    kk_vec3 opposite[3];   ///< the neighbor's corner across edge k
+    kk_vec3 opposite[3];  ///< the neighbor's corner across edge k
     kk_vec3 n_neighbor[3];
     bool is_solid; ///< touched from outside only
     bool is_prism; ///< solid down to `base`, as columns of a height field are

@@ -31,10 +31,10 @@ typedef struct kki_bundles {
     uint64_t stamp;                           ///< of the problem they were made for
     int32_t count, colors;
     int32_t start[KKI_COLORS + 1]; ///< [colors + 1] first bundle of each
-    kki_bundle *bundle;             ///< [room]
-    uint64_t *taken;                ///< [bodies] colors of each body's contacts
-    int8_t *color;                  ///< [ties] −1: not for a bundle
-    int32_t *rest;                  ///< [ties] those
+    kki_bundle *bundle;            ///< [room]
+    uint64_t *taken;               ///< [bodies] colors of each body's contacts
+    int8_t *color;                 ///< [ties] −1: not for a bundle
+    int32_t *rest;                 ///< [ties] those
     int32_t nrest;
 } kki_bundles;
 

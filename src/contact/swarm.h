@@ -95,8 +95,8 @@ struct kki_swarm_kernels;
 /// the next. So every second one shares no body with the others, and a chunk can be swept again as soon as the next has been swept once (swarm.c, "the wave").
 typedef struct kki_swarm_chunk {
     int32_t colors, start[KKI_SWARM_COLORS + 1]; ///< first bundle of each color
-    int32_t body, body_end;                       ///< its own
-    int32_t face, face_end;                       ///< the caller's
+    int32_t body, body_end;                      ///< its own
+    int32_t face, face_end;                      ///< the caller's
 } kki_swarm_chunk;
 
 /// Faces that share no body with those of other batches: islands, several where they are small. A batch is swept to its end before the next, so

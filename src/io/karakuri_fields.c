@@ -47,10 +47,10 @@ static const kki_keyword transmission_words[] = {{"joint", KK_TRANSMISSION_JOINT
 static const kki_keyword interpolation_words[] = {
     {"hold", KK_DELAY_HOLD}, {"linear", KK_DELAY_LINEAR}, {"cubic", KK_DELAY_CUBIC}, {NULL, 0}};
 static const kki_keyword activation_words[] = {{"none", KK_ACTIVATION_NONE},
-                                        {"filter", KK_ACTIVATION_FILTER},
-                                        {"integrate", KK_ACTIVATION_INTEGRATE},
-                                        {"muscle", KK_ACTIVATION_MUSCLE},
-                                        {NULL, 0}};
+                                               {"filter", KK_ACTIVATION_FILTER},
+                                               {"integrate", KK_ACTIVATION_INTEGRATE},
+                                               {"muscle", KK_ACTIVATION_MUSCLE},
+                                               {NULL, 0}};
 static const kki_keyword side_words[] = {
     {"any", KK_SIDE_ANY}, {"shape", KK_SIDE_SHAPE}, {"link", KK_SIDE_BODY}, {"subtree", KK_SIDE_SUBTREE}, {NULL, 0}};
 static const kki_keyword choice_words[] = {{"first", KK_CHOOSE_FIRST},

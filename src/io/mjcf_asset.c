@@ -477,7 +477,8 @@ static void take_texture(kki_mjcf *m, const kki_mjcf_at *at, kk_visual_def *visu
     const kki_mjcf_at texture = kki_mjcf_element_of_class(m, (int32_t)node, KKI_MJCF_OF_TEXTURE, 0);
     const char *file = kki_mjcf_text(&texture, "file");
     visual->texture = file ? reference_of(m, m->set.texture_directory, file) : NULL;
-    visual->pattern = file ? KK_PATTERN_NONE : (kk_pattern)kki_mjcf_word(&texture, "builtin", patterns, KK_PATTERN_NONE);
+    visual->pattern =
+        file ? KK_PATTERN_NONE : (kk_pattern)kki_mjcf_word(&texture, "builtin", patterns, KK_PATTERN_NONE);
     read_color(&texture, "rgb1", 0.8, visual->pattern_color[0]);
     read_color(&texture, "rgb2", 0.5, visual->pattern_color[1]);
 }

@@ -438,8 +438,8 @@ static void write_assets(kki_mjcf_output *o) {
             kki_xml_put_numbers(w, "texrepeat", (const double[2]){visual->repeat[0], visual->repeat[1]}, 2);
             kki_xml_put(w, "texuniform", visual->repeats_by_size ? "true" : "false");
         }
-        kki_xml_put_numbers(w, "rgba",
-                            (const double[4]){visual->color[0], visual->color[1], visual->color[2], visual->color[3]}, 4);
+        kki_xml_put_numbers(
+            w, "rgba", (const double[4]){visual->color[0], visual->color[1], visual->color[2], visual->color[3]}, 4);
         kki_xml_close(w, "material");
     }
     for (int i = 0; i < kk_spec_mesh_count(o->spec); i++) {

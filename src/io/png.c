@@ -179,7 +179,7 @@ static kk_status read_chunks(png *p) {
         return fail(p, c.at, "the PNG file has no pixels");
     }
     return status == KK_OK && p->kind == PALETTE && p->colors == 0 ? fail(p, c.at, "the PNG file has no palette")
-                                                                    : status;
+                                                                   : status;
 }
 
 // ---- rows

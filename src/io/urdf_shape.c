@@ -86,18 +86,18 @@ static kk_status find_visual(kki_urdf *u, int32_t visual, int *id) {
     if (m == KKI_XML_NONE) {
         return KK_OK;
     }
-    kk_visual_def visual;
-    const bool is_definition = read_visual(u, m, &visual);
-    const int32_t named = visual.name && visual.name[0] ? kki_name_table_find(&u->looks, visual.name) : -1;
-    if (named >= 0 && (!is_definition || same_visual(&visual, &u->spec->visual[named]))) {
+    kk_visual_def def;
+    const bool is_definition = read_visual(u, m, &def);
+    const int32_t named = def.name && def.name[0] ? kki_name_table_find(&u->looks, def.name) : -1;
+    if (named >= 0 && (!is_definition || same_visual(&def, &u->spec->visual[named]))) {
         *id = named;
         return KK_OK;
     }
     if (is_definition) {
-        return add_visual(u, m, &visual, id);
+        return add_visual(u, m, &def, id);
     }
     return kki_urdf_report(u, KKI_WARNING, KK_OK, m, "give it a <color> or <texture>, here or at the top of the robot",
-                           "material '%s' is not defined", kki_shorten_string(visual.name ? visual.name : "").text);
+                           "material '%s' is not defined", kki_shorten_string(def.name ? def.name : "").text);
 }
 
 // ---- geometries

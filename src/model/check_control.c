@@ -19,7 +19,9 @@ static kk_status check_choices(kki_item item, const kk_actuator_def *a, kk_error
     status = status ? status
                     : kki_check_choice(item, "transmission", (int)a->transmission, KK_TRANSMISSION_CRANK + 1,
                                        "KK_TRANSMISSION_...", error);
-    return status ? status : kki_check_choice(item, "lag", (int)a->activation, KK_ACTIVATION_MUSCLE + 1, "KK_ACTIVATION_...", error);
+    return status ? status
+                  : kki_check_choice(item, "lag", (int)a->activation, KK_ACTIVATION_MUSCLE + 1, "KK_ACTIVATION_...",
+                                     error);
 }
 
 static kk_status check_gains(kki_item item, const kk_actuator_def *a, kk_error *error) {
@@ -100,8 +102,9 @@ static kk_status check_actuator(const kk_spec *spec, int id, kk_error *error) {
     if (status == KK_OK && (a->type == KK_ACTUATOR_MUSCLE || a->activation == KK_ACTIVATION_MUSCLE)) {
         status = check_muscle(item, &a->muscle, error);
     }
-    return status || a->activation != KK_ACTIVATION_FILTER ? status
-                                             : kki_check_positive(item, "time_constant", a->time_constant, error);
+    return status || a->activation != KK_ACTIVATION_FILTER
+               ? status
+               : kki_check_positive(item, "time_constant", a->time_constant, error);
 }
 
 // ---- sensors

@@ -89,7 +89,8 @@ static kki_model_actuator copy_numbers(const kk_actuator_def *def) {
 
 static int is_motor(const kki_model_actuator *a) {
     return a->transmission == KK_TRANSMISSION_JOINT && a->type != KK_ACTUATOR_DAMPER && a->type != KK_ACTUATOR_MUSCLE &&
-           a->activation == KK_ACTIVATION_NONE && a->delay_samples == 0 && a->bias[0] == 0 && a->bias[1] == 0 && a->bias[2] == 0;
+           a->activation == KK_ACTIVATION_NONE && a->delay_samples == 0 && a->bias[0] == 0 && a->bias[1] == 0 &&
+           a->bias[2] == 0;
 }
 
 kk_status kki_compile_actuators(const kk_spec *spec, kk_model *m, kk_error *error) {

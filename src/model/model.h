@@ -202,7 +202,7 @@ typedef struct kki_model_actuator {
     int32_t tendon;           ///< tendons
     int32_t frame, reference; ///< frames; reference −1: the frame itself
     int32_t body;             ///< adhesion
-    int32_t activation_index;        ///< in the state; −1: none
+    int32_t activation_index; ///< in the state; −1: none
     int32_t history_index;    ///< in the state: number of controls that came, their times, themselves; −1: none
     int32_t delay_samples, delay_interpolation;
     kk_activation activation;
@@ -283,8 +283,8 @@ struct kk_model {
     int32_t nq, nv, nbody, nnode, nframe, ncoupling;
     int32_t nshape, nmesh, nfield, nvisual, nmaterial, nlaw, npair, nloop, ntendon, ntendon_term, nactuator, nsensor;
     int32_t nkeyframe, nactivation, nsensordata; ///< nactivation: with histories
-    int32_t ncollider;                 ///< shapes that collide
-    int32_t nmaterial_class;           ///< materials that differ, among those of shapes that collide
+    int32_t ncollider;                           ///< shapes that collide
+    int32_t nmaterial_class;                     ///< materials that differ, among those of shapes that collide
     int32_t nexplicit, nexclude;
     int32_t has_pairs;    ///< 0: there are too many to list; npair is 0
     int32_t nbroad;       ///< nodes with several degrees of freedom: ball and free joints
@@ -323,7 +323,7 @@ struct kk_model {
     kki_model_shape *shape;    ///< [nshape]
     kki_model_mesh *mesh;      ///< [nmesh]
     kki_model_field *field;    ///< [nfield]
-    kk_visual_def *visual;         ///< [nvisual] strings are the model's own
+    kk_visual_def *visual;     ///< [nvisual] strings are the model's own
     kk_material_def *material; ///< [nmaterial]
     int32_t *material_class;   ///< [nmaterial] −1: no colliding shape is made of it
     kki_contact_law *law; ///< [nlaw] class of the first · nmaterial_class + class of the second; then explicit ones

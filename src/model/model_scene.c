@@ -30,7 +30,7 @@ DEFINE_COUNT(actuator, nactuator)
 DEFINE_COUNT(sensor, nsensor)
 DEFINE_COUNT(keyframe, nkeyframe)
 DEFINE_COUNT(activation, nactivation)
-DEFINE_COUNT(reading, nsensordata)
+DEFINE_COUNT(sensordata, nsensordata)
 
 #define DEFINE_FIND(name, kind)                                           \
     int kk_model_find_##name(const kk_model *model, const char *wanted) { \

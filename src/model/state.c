@@ -69,8 +69,9 @@ static void settle_activations(const kk_model *m, const double *control, double 
             begin_history(m, a, time, activation + a->history_index);
         }
         if (a->activation_index >= 0) {
-            const double u =
-                control && a->activation != KK_ACTIVATION_INTEGRATE ? clamped(control[i], a->control_lower, a->control_upper) : 0;
+            const double u = control && a->activation != KK_ACTIVATION_INTEGRATE
+                                 ? clamped(control[i], a->control_lower, a->control_upper)
+                                 : 0;
             const double at_rest = a->activation == KK_ACTIVATION_MUSCLE ? clamped(u, 0, 1) : u;
             activation[a->activation_index] = clamped(at_rest, a->activation_lower, a->activation_upper);
         }

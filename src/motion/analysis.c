@@ -27,7 +27,7 @@ struct kk_analysis {
     double *square;                  ///< [nv] ∫ tau² dt
     double *last_tau;                ///< [nv]
     double *last_power;              ///< [nv]
-    kk_joint_effort *effort;               ///< [nv]
+    kk_joint_effort *effort;         ///< [nv]
     kk_vec3 polygon[POINTS];
     int polygon_count;
 };

@@ -102,8 +102,8 @@ static void set_springs(kuroda *K, const kuroda_hinge *h, double angle) {
         s->arm[0] = kk_vec3_add(h->center[0], kk_vec3_scale(in_parent[i / 2], side));
         s->arm[1] = kk_vec3_add(h->center[1], kk_vec3_scale(in_child[i / 2], side));
         kki_kuroda_default_spring(K, a > 0 && a < b ? a : b, &s->k, &s->c);
-        s->k = K->s->options.spring_stiffness > 0 ? K->s->options.spring_stiffness : s->k;
-        s->c = K->s->options.spring_damping > 0 ? K->s->options.spring_damping : s->c;
+        s->k = K->s->options.paper.spring_stiffness > 0 ? K->s->options.paper.spring_stiffness : s->k;
+        s->c = K->s->options.paper.spring_damping > 0 ? K->s->options.paper.spring_damping : s->c;
     }
 }
 

@@ -25,11 +25,11 @@ static const double RELATIVE_ERROR = 1e-6;
 typedef struct openhrp {
     size_t size;
     int32_t most_rows;
-    double *A;      ///< [most_rows × stride]
-    double *b, *f;  ///< [most_rows] (5)
-    double *a0, *a; ///< [nv] accelerations of joints without and with a unit force
-    double *activation;    ///< [nactivation]
-    kk_force *held; ///< [nnode] constraint forces on nodes, world axes about their origins
+    double *A;          ///< [most_rows × stride]
+    double *b, *f;      ///< [most_rows] (5)
+    double *a0, *a;     ///< [nv] accelerations of joints without and with a unit force
+    double *activation; ///< [nactivation]
+    kk_force *held;     ///< [nnode] constraint forces on nodes, world axes about their origins
 } openhrp;
 
 static openhrp *own(const kk_simulator *s) {

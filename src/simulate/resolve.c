@@ -114,7 +114,7 @@ kk_status kki_island_error(const kk_model *m, const kk_simulator *s, const kki_i
         return kki_error_set(
             error, status,
             "solve: the %s between \"%s\" and \"%s\" is left with a residual of %s m/s; a shorter time "
-            "step, a larger tolerance or a budget of sweeps lets the step pass",
+            "step, a larger tolerance or an effort of sweeps lets the step pass",
             kki_type_of(c)->name, kk_model_body_name(m, body[0]), kk_model_body_name(m, body[1]), number);
     }
     return kki_error_set(error, status, "solve: the %s between \"%s\" and \"%s\" has numbers out of range",

@@ -371,8 +371,7 @@ kk_status kk_simulator_read_sensors(kk_simulator *simulator, const kk_state *sta
     if (kki_state_model_hash(state) != simulator->model_hash) {
         return kki_error_set(error, KK_SIZE_MISMATCH, "the state is of another model than the simulator");
     }
-    kki_settle_energies(s);
-    kk_kinematics_velocity(m, s->data, kk_state_q_const(state), kk_state_v_const(state));
+    kki_simulator_see(s, state);
     const source x = {m, s, state, s->data, kki_simulator_view(s)};
     const uint64_t step = (uint64_t)(kk_state_time(state) / s->h + 0.5);
     for (int i = 0; i < m->nsensor; i++) {

@@ -55,7 +55,8 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
     if (!s->traits.has_only_free_bodies) { // which goes to the middle from the state itself
         copy_motion(m, s, state);
     }
-    memcpy(s->motion.activation, kk_state_activation_const(state), (size_t)m->nactivation * sizeof *s->motion.activation);
+    memcpy(s->motion.activation, kk_state_activation_const(state),
+           (size_t)m->nactivation * sizeof *s->motion.activation);
     memcpy(s->constraints.loop_switch, kki_state_warm_const(state) + s->warm_start.layout.first_switch,
            (size_t)m->nloop * sizeof *s->constraints.loop_switch);
     memset(s->forces.servo_mode, KKI_SERVO_NEW, (size_t)m->nactuator * sizeof *s->forces.servo_mode);
@@ -297,7 +298,8 @@ static kk_status prepare_again(const kk_model *m, kk_simulator *s, const kk_stat
     const kk_report spent = s->report; // of time only
     s->report = *before;
     memcpy(s->report.seconds, spent.seconds, sizeof spent.seconds);
-    memcpy(s->motion.activation, kk_state_activation_const(state), (size_t)m->nactivation * sizeof *s->motion.activation);
+    memcpy(s->motion.activation, kk_state_activation_const(state),
+           (size_t)m->nactivation * sizeof *s->motion.activation);
     s->data->kernels->kick_prepare(m, &s->data->scratch, s->motion.q, s->motion.v,
                                    s->motion.v_bias); // takes the caller's wrenches out again
     const kk_status status = kki_constrain(m, s);
@@ -351,7 +353,8 @@ static kk_status integrate(const kk_model *m, kk_simulator *s, const kk_state *s
             return status;
         }
         s->rk4.is_used = 0;
-        memcpy(s->motion.activation, kk_state_activation_const(state), (size_t)m->nactivation * sizeof *s->motion.activation);
+        memcpy(s->motion.activation, kk_state_activation_const(state),
+               (size_t)m->nactivation * sizeof *s->motion.activation);
         copy_motion(m, s, state);
         go_to_middle(m, s, state);
     }
@@ -445,7 +448,7 @@ enum { FEW_SHARES = 4, MOST_SHARES = 32 };
 
 /// Fast pairs are followed up to their meetings; where many meet, they get contacts of their impacts in what is left.
 static kki_fast_policy visual_of(const kk_simulator *s, int looked_at) {
-    return s->options.discrete ? KKI_FAST_AT_MIDDLE : looked_at >= MOST_LOOKS ? KKI_FAST_IMPACTS : KKI_FAST_AHEAD;
+    return s->options.detection ? KKI_FAST_AT_MIDDLE : looked_at >= MOST_LOOKS ? KKI_FAST_IMPACTS : KKI_FAST_AHEAD;
 }
 
 /// What each part may gain must not add up to more than a step may.
@@ -630,6 +633,7 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
     if (!model || !state || !s) {
         return kki_error_set(error, KK_INVALID_ARGUMENT, "begin: the model, state or simulator is NULL");
     }
+    s->contacts.ntold = s->readout.seen.has = 0;
     const kk_input acting = given ? without_zeros(model, *given) : (kk_input){0};
     const kk_input *input = given ? &acting : NULL;
     kk_status status = check(model, s, state, error);

@@ -33,11 +33,11 @@ static void add_contact(const kk_model *model, const kk_contact *c, support *s) 
 }
 
 /// On the plane of the lowest contact; NaN where nothing is pushed upwards.
-static kk_vec3 zmp_of(const kk_model *model, const kk_simulator *simulator) {
+static kk_vec3 zmp_of(const kk_model *model, kk_simulator *simulator) {
     support s = {{{0, 0, 0}, {0, 0, 0}}, 0, 0};
     const int count = simulator ? kk_simulator_ncontact(simulator) : 0;
     for (int i = 0; i < count; i++) {
-        const kk_contact c = kk_simulator_contact(simulator, i);
+        const kk_contact c = kk_simulator_contacts(simulator)[i];
         add_contact(model, &c, &s);
     }
     const kk_vec3 f = s.sum.linear, n = s.sum.angular;
@@ -125,7 +125,7 @@ static void put_arrays(kki_bytes *b, const kk_view_source *s, int ncontact) {
         put_pose(b, kk_body_pose(m, s->data, i));
     }
     for (int i = 0; i < ncontact; i++) {
-        const kk_contact c = kk_simulator_contact(s->simulator, i);
+        const kk_contact c = kk_simulator_contacts(s->simulator)[i];
         put_contact(b, &c);
     }
     kki_put_doubles(b, s->q, kk_model_nq(m));
@@ -154,7 +154,7 @@ kk_status kk_view_frame(const kk_view_source *source, void *bytes, size_t room, 
     }
     const int all = source->simulator ? kk_simulator_ncontact(source->simulator) : 0;
     const int ncontact = (room - least) / contact < (size_t)all ? (int)((room - least) / contact) : all;
-    const kk_report report = source->simulator ? kk_simulator_report(source->simulator) : source->report;
+    const kk_report report = source->simulator ? *kk_simulator_report(source->simulator) : source->report;
     kki_bytes b = {bytes};
     *size = kk_view_frame_size(m, ncontact);
     put_header(&b, source, &report, ncontact, *size);

@@ -70,7 +70,8 @@ static kk_status carry_over(const kk_session *s, const parts *p) {
     memcpy(kk_state_q(p->state), kk_state_q_const(s->state), (size_t)kk_model_nq(p->model) * sizeof(double));
     memcpy(kk_state_v(p->state), kk_state_v_const(s->state), (size_t)kk_model_nv(p->model) * sizeof(double));
     if (nactivation == kk_model_nactivation(s->model)) {
-        memcpy(kk_state_activation(p->state), kk_state_activation_const(s->state), (size_t)nactivation * sizeof(double));
+        memcpy(kk_state_activation(p->state), kk_state_activation_const(s->state),
+               (size_t)nactivation * sizeof(double));
     }
     if (nwarm != kki_warm_layout_of(s->model).size) {
         return KK_OK;

@@ -55,16 +55,16 @@ struct kk_session {
     kk_simulator *simulator;
     kk_data *data;
     kk_step_options options;
-    double *control;  ///< [nactuator]
+    double *control;     ///< [nactuator]
     double *sensor_data; ///< [nsensordata]
-    kk_force *wrench; ///< [nbody]
+    kk_force *wrench;    ///< [nbody]
     int nactuator, nsensordata, nbody;
     kki_drag drag;
     kki_push push;
     int push_steps; ///< that are left
     double speed, owed;
     int paused, failed, differs;
-    int has_step;     ///< the simulator holds the step that led to the state
+    int has_step;        ///< the simulator holds the step that led to the state
     int has_sensor_data; ///< they are of the state
     int64_t steps;
     uint32_t generation, notices;

@@ -49,8 +49,7 @@ KK_TEST(glb_scene) {
     KK_CHECK_EQ_INT(mesh->part_count, 2);
     KK_CHECK_STR(mesh->part[0].name, "tetra");
     KK_CHECK_STR(mesh->material[0].name, "red");
-    KK_CHECK(mesh->material[0].has_color && mesh->material[0].color[2] == 0.25F &&
-             mesh->material[0].color[3] == 0.5F);
+    KK_CHECK(mesh->material[0].has_color && mesh->material[0].color[2] == 0.25F && mesh->material[0].color[3] == 0.5F);
     KK_CHECK_EQ_INT(mesh->tidying.mirrored_parts, 1);
     kki_mass shell = {0};
     kki_mass_of_mesh(mesh, KKI_MASS_SHELL, NULL, &shell, NULL, NULL);

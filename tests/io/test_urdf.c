@@ -475,7 +475,8 @@ KK_TEST(urdf_karakuri_actuators_and_sensors) {
         KK_CHECK_STR(p->target, "hinge");
         KK_CHECK(v->gain == 7 && v->bias[2] == -7 && v->bias[1] == 0);
         KK_CHECK(g->type == KK_ACTUATOR_GENERAL && g->gear == 0.1 && g->gain == 3 && g->bias[0] == 1);
-        KK_CHECK(g->bias[1] == -2 && g->activation == KK_ACTIVATION_FILTER && g->time_constant == 0.05 && g->force_upper == 0);
+        KK_CHECK(g->bias[1] == -2 && g->activation == KK_ACTIVATION_FILTER && g->time_constant == 0.05 &&
+                 g->force_upper == 0);
     }
     robot_free(&r);
     r = load("karakuri_sensor");

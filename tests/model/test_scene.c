@@ -543,8 +543,8 @@ KK_TEST(readers_give_back_what_the_spec_had) {
         KK_CHECK_STR(got.name, want->name);
         KK_CHECK_BYTES(got.size, want->size, sizeof got.size);
         KK_CHECK_BYTES(&got.placement, &want->placement, sizeof got.placement);
-        KK_CHECK(got.body == want->body && got.type == want->type && got.mesh == want->mesh && got.visual == want->visual &&
-                 got.height_field == want->height_field && got.purpose == want->purpose &&
+        KK_CHECK(got.body == want->body && got.type == want->type && got.mesh == want->mesh &&
+                 got.visual == want->visual && got.height_field == want->height_field && got.purpose == want->purpose &&
                  got.material == want->material && got.group == want->group && got.mask == want->mask);
     }
     kk_spec_free(spec); // the model stands by itself

@@ -205,7 +205,7 @@ KK_TEST(step_heavy_on_light) {
         KK_CHECK_NEAR(stage_q(&s, high)[6], 0.3, 1e-11);
         double weight = 0;
         for (int i = 0; i < kk_simulator_ncontact(s.simulator); i++) {
-            const kk_contact c = kk_simulator_contact(s.simulator, i);
+            const kk_contact c = kk_simulator_contacts(s.simulator)[i];
             weight += c.body[0] == KK_WORLD || c.body[1] == KK_WORLD ? __builtin_fabs(c.force.z) : 0;
         }
         KK_CHECK_REL(weight, 10001 * 9.81, 1e-10);

@@ -28,7 +28,7 @@ static pulled pull(double standing, double sliding, double force, double angle) 
         result.let_go = kk_hypot(v[3], v[4]);
         result.held = result.let_go < 1e-9 ? f : result.held;
     }
-    result.held_friction = kk_simulator_contact(s.simulator, 0).friction;
+    result.held_friction = kk_simulator_contacts(s.simulator)[0].friction;
     stage_end(&s);
     return result;
 }

@@ -56,7 +56,7 @@ static void measure(stage *s, int steps, size_t *before, size_t *behind) {
     faulty f = {.fail_at = -1};
     const kk_allocator allocator = {faulty_allocate, faulty_release, &f};
     kk_simulator *simulator = NULL;
-    const kk_step_options options = {.timestep = 1e-3, .budget = 10};
+    const kk_step_options options = {.timestep = 1e-3, .effort = KK_EFFORT_SWEEPS, .iterations = 10};
     KK_CHECK_EQ_INT(kk_simulator_create(s->model, &options, &allocator, &simulator, &s->error), KK_OK);
     *before = f.bytes;
     for (int i = 0; i < steps; i++) {

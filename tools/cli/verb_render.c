@@ -211,11 +211,11 @@ static int read_size(job *j) {
 
 static int read_visual(job *j, v3 *target) {
     double x[3] = {0, 0, 0};
-    const char *text = j->o->visual;
+    const char *text = j->o->look;
     size_t used = 0;
     for (int i = 0; i < 3; i++, text += used + (i < 3 && text[used] == ',')) {
         if (kk_number_parse(text, strlen(text), &x[i], &used) != KK_OK || used == 0) {
-            return cli_fail(j->c, CLI_EXIT_USAGE, "--look: '%s' is not three numbers with commas between", j->o->visual);
+            return cli_fail(j->c, CLI_EXIT_USAGE, "--look: '%s' is not three numbers with commas between", j->o->look);
         }
     }
     *target = v3_make((float)x[0], (float)x[1], (float)x[2]);
@@ -348,8 +348,8 @@ static int place_camera(job *j) {
     float size;
     v3 target = middle_of(j->point, j->point_count, &size);
     j->camera = camera_turned(j->azimuth, j->elevation, j->o->angle, (double)j->width / j->height);
-    int code = j->o->visual ? read_visual(j, &target) : 0;
-    if (j->o->distance > 0 || j->o->visual) {
+    int code = j->o->look ? read_visual(j, &target) : 0;
+    if (j->o->distance > 0 || j->o->look) {
         const float usual = size / (1.6f * j->camera.slope_y);
         camera_aim(&j->camera, target, (j->o->distance > 0 ? (float)j->o->distance : usual) / (float)j->o->zoom);
     } else {

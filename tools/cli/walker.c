@@ -371,7 +371,7 @@ static void take_efforts(walker *w) {
 
 static void measure(walker *w, int step, const kk_stabilizer_output *out) {
     walker_result *r = w->r;
-    const kk_report report = kk_simulator_report(w->simulator);
+    const kk_report report = *kk_simulator_report(w->simulator);
     walker_moment at = {.time = kk_state_time(w->state), .stabilizer = *out, .contact = w->contact};
     at.plan = kk_walk_frame_at(w->walk, (int)(at.time / kk_walk_timestep(w->walk) + 0.5));
     at.zmp = kk_zero_moment_point(kk_simulator_floor_wrench(w->simulator, w->model), 0);
@@ -387,7 +387,7 @@ static void measure(walker *w, int step, const kk_stabilizer_output *out) {
     at.com = kk_center_of_mass(w->model, w->data, kk_state_q_const(w->state));
     at.contacts = report.contacts < 256 ? report.contacts : 256;
     for (int i = 0; i < at.contacts; i++) {
-        w->contact[i] = kk_simulator_contact(w->simulator, i);
+        w->contact[i] = kk_simulator_contacts(w->simulator)[i];
     }
     r->residual = larger(r->residual, report.residual);
     r->contacts = report.contacts > r->contacts ? report.contacts : r->contacts;

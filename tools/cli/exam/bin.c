@@ -70,7 +70,7 @@ void exam_spheres_in_bin(exam *e, int panel) {
     for (int i = 0; i < SPHERES; i++) {
         add_sphere(&s, i, material, &random);
     }
-    const kk_step_options options = {.timestep = 1e-3, .discrete = 1};
+    const kk_step_options options = {.timestep = 1e-3, .detection = KK_DETECTION_DISCRETE};
     scene_ready(&s, &options);
     while (scene_time(&s) < END && scene_step(&s)) {
         exam_point(e, panel, "10 000 spheres", scene_time(&s), scene_fastest(&s));

@@ -133,7 +133,7 @@ static void middle_end(scene *s, middle *m) {
 static kk_force total_contact(const scene *s) {
     kk_force sum = {{0, 0, 0}, {0, 0, 0}};
     for (int i = 0; i < kk_simulator_ncontact(s->simulator); i++) {
-        const kk_contact c = kk_simulator_contact(s->simulator, i);
+        const kk_contact c = kk_simulator_contacts(s->simulator)[i];
         const kk_vec3 f = c.body[0] == KK_WORLD ? c.force : kk_vec3_neg(c.force);
         sum.linear = kk_vec3_add(sum.linear, f);
         sum.angular = kk_vec3_add(sum.angular, kk_vec3_cross(c.position, f));
@@ -303,7 +303,7 @@ static double torque_error(scene *s, const double *tau) {
 /// Rate of the kinetic energy less the power of all sources, of gravity and of the Coriolis forces, at the step's mean velocity.
 /// @param still  what nothing but gravity and Coriolis forces asks of the joints
 static double power_left(scene *s, const middle *m, const double *still) {
-    const kk_report r = kk_simulator_report(s->simulator);
+    const kk_report r = *kk_simulator_report(s->simulator);
     const double *a = kk_simulator_acceleration(s->simulator);
     double power = 0;
     for (int k = 0; k < kk_model_nv(s->model); k++) {

@@ -11,7 +11,7 @@
 typedef struct form {
     v3 *position, *normal; ///< [vertex_count]
     int32_t (*face)[3];    ///< [face_count]
-    v3 *color;            ///< [face_count] NULL: that of the thing
+    v3 *color;             ///< [face_count] NULL: that of the thing
     int vertex_count, face_count, vertex_room, face_room;
     v3 low, high; ///< bounds
 } form;

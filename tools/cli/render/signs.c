@@ -8,8 +8,7 @@
 static thing *add_sign(cast *c, form *f, affine place, v3 color, float alpha) {
     form_finish(f);
     const int index = stage_add_form(&c->s, f);
-    return stage_add(&c->s,
-                     (thing){.kind = THING_SIGN, .form = index, .place = place, .color = color, .alpha = alpha});
+    return stage_add(&c->s, (thing){.kind = THING_SIGN, .form = index, .place = place, .color = color, .alpha = alpha});
 }
 
 /// Axes with z along a direction.
@@ -54,7 +53,7 @@ static void add_forces(cast *c, const signs_source *p, const signs_options *o) {
     const float thick = o->size * (o->thick > 0 ? o->thick : 0.004f);
     const double longest = o->longest > 0 ? (double)o->longest : 0.45;
     for (int i = 0; i < kk_simulator_ncontact(p->simulator); i++) {
-        const kk_contact k = kk_simulator_contact(p->simulator, i);
+        const kk_contact k = kk_simulator_contacts(p->simulator)[i];
         const kk_vec3 force = force_on_mover(p, &k);
         const double size = kk_vec3_norm(force),
                      length = (double)o->size * arrow_length(size / (weight > 0 ? weight : 1), longest);
@@ -81,7 +80,7 @@ static footing find_footing(const signs_source *p) {
     double sum = 0;
     kk_vec3 moment = kk_vec3_make(0, 0, 0);
     for (int i = 0; i < n; i++) {
-        const kk_contact k = kk_simulator_contact(p->simulator, i);
+        const kk_contact k = kk_simulator_contacts(p->simulator)[i];
         const double up = force_on_mover(p, &k).z;
         if ((is_fixed(m, k.body[0]) || is_fixed(m, k.body[1])) && up > 0) {
             f.point[f.count++] = v3_from(k.position);

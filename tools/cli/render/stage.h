@@ -14,7 +14,7 @@ typedef struct thing {
     thing_kind kind;
     int form; ///< index
     affine place;
-    v3 color;      ///< linear, of faces without one of their own
+    v3 color;       ///< linear, of faces without one of their own
     float alpha;    ///< 1: solid
     bool is_framed; ///< the camera looks at it
     bool is_on_top; ///< a sign that nothing hides

@@ -20,8 +20,8 @@ typedef struct world {
     int *q_index, *v_index; ///< [nbody]
     int material[SIMBENCH_MATERIALS];
     bool uses_rk4;
-    int sweeps;   ///< 0: as many as the certificate asks for
-    int discrete; ///< kk_step_options.discrete
+    int sweeps; ///< 0: as many as the certificate asks for
+    kk_detection detection;
 } world;
 
 /// Groups of shapes. All touch the first; of the second there is only a robot that does not touch itself.
@@ -140,7 +140,7 @@ static kk_status describe(world *w, kk_spec *spec, kk_error *error) {
 
 static kk_status build(world *w, kk_error *error) {
     kk_spec *spec = NULL;
-    const kk_step_options options = {.budget = w->sweeps, .discrete = w->discrete};
+    const kk_step_options options = {.effort = KK_EFFORT_SWEEPS, .iterations = w->sweeps, .detection = w->detection};
     kk_status status = kk_spec_create(NULL, &spec);
     status = status == KK_OK ? describe(w, spec, error) : status;
     status = status == KK_OK ? kk_model_compile(spec, NULL, &w->model, error) : status;
@@ -198,7 +198,7 @@ static void close_world(void *self) {
     free(w);
 }
 
-static void *open_with(const simbench_scene *scene, bool uses_rk4, int sweeps, int discrete,
+static void *open_with(const simbench_scene *scene, bool uses_rk4, int sweeps, kk_detection detection,
                        char trouble[SIMBENCH_TEXT]) {
     world *w = calloc(1, sizeof *w);
     kk_error error = {0};
@@ -209,7 +209,7 @@ static void *open_with(const simbench_scene *scene, bool uses_rk4, int sweeps, i
     w->scene = *scene;
     w->uses_rk4 = uses_rk4;
     w->sweeps = sweeps;
-    w->discrete = discrete;
+    w->detection = detection;
     if (!holds(build(w, &error), &error, trouble)) {
         close_world(w);
         return NULL;

@@ -225,7 +225,7 @@ int EXPORT(kkw_count)(kk_session *session, int which) {
     }
 }
 double EXPORT(kkw_residual)(kk_session *session) {
-    return kk_simulator_report(kk_session_simulator(session)).residual;
+    return kk_simulator_report(kk_session_simulator(session))->residual;
 }
 
 int EXPORT(kkw_state_save)(const kk_session *session) {

@@ -136,7 +136,7 @@ export interface Description {
     nq: number;
     nv: number;
     options: { gravity: Vec3; timestep: number; integrator: "midpoint" | "rk4" };
-    step: { solver: "exact" | "openhrp" | "springhead" | "kuroda"; tolerance: number; max_sweeps: number; max_newton: number; budget: number; discrete: boolean; explicit_servos: boolean };
+    step: { solver: "exact" | "openhrp" | "springhead" | "kuroda"; tolerance: number; effort: "tolerance" | "newton" | "sweeps"; iterations: number; detection: "continuous" | "discrete" | "overlap"; explicit_servos: boolean };
     bodies: Body[];
     frames: { name: string; body: number; placement: Pose }[];
     shapes: Shape[];
