@@ -242,7 +242,14 @@ def step_examples(tally):
     output = BUILD / "examples-output"
     output.mkdir(exist_ok=True)
     for source in sorted((ROOT / "examples").glob("*.c")):
-        tally.expect(f"example {source.stem}", [folder / source.stem], cwd=output)
+        given = [ROOT / "models" / "hrp2" / "hrp2.xml"] if source.stem == "00_hello" else []
+        tally.expect(f"example {source.stem}", [folder / source.stem, *given], cwd=output)
+    program = (ROOT / "examples" / "00_hello.c").read_text(encoding="utf-8").split("\n", 1)[1]
+    for page in ("README.md", "README.ja.md"):
+        if f"```c\n{program}```" in (ROOT / page).read_text(encoding="utf-8"):
+            tally.passes()
+        else:
+            tally.fails(f"{page}: its first program is not examples/00_hello.c")
 
 
 def step_cli(tally):

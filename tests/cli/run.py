@@ -554,7 +554,7 @@ def check_ledger(bench):
     rk4 = bench.document("another integrator", ["run", "swing.xml", "-t", "0.01", "--integrator", "rk4"])
     own = bench.document("the model's", ["run", "swing.xml", "-t", "0.01"])
     bench.check("they differ", rk4["state_hash"] != own["state_hash"] and abs(rk4["energy_before"] - own["energy_before"]) < 1e-9)
-    options = ["--restitution", "newton", "--restitution-speed", "0.1", "--correction", "0.001", "--follow", "step", "--contacts", "50", "--newton", "40", "--sweeps", "50"]
+    options = ["--restitution", "newton", "--restitution-speed", "0.1", "--correction", "0.001", "--follow", "step", "--contacts", "50", "--newton", "40"]
     bench.expect("options of steps", ["run", "scene.xml", "-t", "0.1", *options], OK, out=["in all"])
     raw = subprocess.run([str(bench.tool), "run", "scene.xml", "-t", "0.02", "-o", "-"], capture_output=True, cwd=bench.folder)
     (bench.folder / "piped.kkr").write_bytes(raw.stdout)

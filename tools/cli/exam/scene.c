@@ -190,8 +190,10 @@ static kk_step_options solver_options(const scene *s, const kk_step_options *giv
         return o;
     }
     o.strict = !s->is_default_mode; // the first exam judges certified steps alone
-    o.effort = KK_EFFORT_SWEEPS;
-    o.iterations = s->e->solver == EXAM_SWEEPS ? 50 : 0;
+    if (s->e->solver == EXAM_SWEEPS) {
+        o.effort = KK_EFFORT_SWEEPS;
+        o.iterations = 50;
+    }
     o.solver = s->e->solver >= EXAM_OPENHRP ? (kk_solver)(KK_SOLVER_OPENHRP + (s->e->solver - EXAM_OPENHRP)) : o.solver;
     return o;
 }
