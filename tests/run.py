@@ -148,7 +148,7 @@ ZOO = [sys.executable, ROOT / "benchmarks" / "zoo" / "run.py"]
 # ---- steps -----------------------------------------------------------------------------------------------------------
 
 def step_unit(tally):
-    """unit tests, optimised build"""
+    """unit tests, optimized build"""
     tally.add_unit_tests("unit tests", [build("release", tally) / "karakuri_tests"])
 
 
@@ -416,7 +416,7 @@ def step_calls(tally):
 
 
 def step_clang(tally):
-    """unit tests, optimised build by clang"""
+    """unit tests, optimized build by clang"""
     if not shutil.which("clang"):
         tally.skips("unit tests by clang", "no clang")
         return
@@ -424,7 +424,7 @@ def step_clang(tally):
 
 
 def step_sanitizers(tally):
-    """unit tests under the address and undefined-behaviour sanitizers"""
+    """unit tests under the address and undefined-behavior sanitizers"""
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1"}
     folder = build("asan", tally)
     command = [sys.executable, ROOT / "tests" / "cli" / "run.py", "--tool", folder / "karakuri"]

@@ -66,7 +66,7 @@ class world_of_ours final : public our_world {
         return status == KK_OK && (!is_watched || watch());
     }
     int contacts() const override {
-        return kk_simulator_contact_count(simulator);
+        return kk_simulator_ncontact(simulator);
     }
     double energy() override {
         const double *q = kk_state_q_const(state), *v = kk_state_v_const(state);
@@ -182,7 +182,8 @@ void world_of_ours::set_options(double within) {
 
 bool world_of_ours::watch() {
     const kk_report r = kk_simulator_report(simulator);
-    const double off = r.contact_yield > r.residual ? r.contact_yield : r.residual; // what gave way is told as what is left
+    const double off =
+        r.contact_yield > r.residual ? r.contact_yield : r.residual; // what gave way is told as what is left
     worst_residual = off > worst_residual ? off : worst_residual;
     worst_penetration = r.penetration > worst_penetration ? r.penetration : worst_penetration;
     sweeps += r.sweeps;

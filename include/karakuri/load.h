@@ -69,7 +69,7 @@ typedef enum kk_mesh_load {
     KK_MESH_LOAD_NONE,      ///< leave out every shape with a mesh; inertias that would come from one are then an error
 } kk_mesh_load;
 
-/// Zero-initialised means: as the file says.
+/// Zero-initialized means: as the file says.
 typedef struct kk_load_options {
     const char *const *search; ///< [search_count] directories to look for packages and meshes in
     int search_count;

@@ -31,7 +31,7 @@ typedef enum kk_solver {
 /// "exact", "openhrp", "springhead", "kuroda"; "" for any other number.
 KK_API const char *kk_solver_name(kk_solver solver);
 
-/// Zero-initialised means: the defaults.
+/// Zero-initialized means: the defaults.
 typedef struct kk_step_options {
     kk_solver solver;
     double timestep; ///< s; 0: the model's
@@ -135,11 +135,11 @@ typedef struct kk_report {
     /// J; of gravity and of joints' springs, at the step's middle. Where RK4 took the step all four are those of its start and its end.
     double potential_before, potential_after;
     double constraint_work; ///< J; of contacts, limits, friction and loops: ≤ 0 up to rounding, but for moving surfaces
-    /// m/s; 0, or how fast contacts gave way in a step that had no other answer: where links are wedged, a force that cannot move them may answer nanometres with tonnes
+    /// m/s; 0, or how fast contacts gave way in a step that had no other answer: where links are wedged, a force that cannot move them may answer nanometers with tonnes
     double contact_yield;
     int contacts, rows, islands, largest_island; ///< rows of the largest island
     int worst_body[2];                           ///< bodies of the constraint with the worst residual; −1: none
-    int sweeps, newton, factorisations;          ///< iterations a rung
+    int sweeps, newton, factorizations;          ///< iterations a rung
     int events;                                  ///< stops of sliding and impacts found inside the step
     int broken;                                  ///< loops that broke in the step
     int corrections;         ///< parts whose Coriolis forces were taken again, at a better mean velocity
@@ -190,14 +190,14 @@ KK_API kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *s
 // ---- results of the last step
 
 KK_API kk_report kk_simulator_report(const kk_simulator *simulator);
-KK_API int kk_simulator_contact_count(const kk_simulator *simulator);
+KK_API int kk_simulator_ncontact(const kk_simulator *simulator);
 KK_API kk_contact kk_simulator_contact(const kk_simulator *simulator, int index);
 /// [nv] mean acceleration over the step, (v_after − v_before)/h; a free root's in its axes at the step's middle.
 KK_API const double *kk_simulator_acceleration(const kk_simulator *simulator);
 /// [nv] velocity at the step's middle that its Coriolis and centrifugal forces are those of: inverse dynamics of it and the mean acceleration, at the
 /// configuration of the middle, gives the forces below to rounding.
 KK_API const double *kk_simulator_velocity(const kk_simulator *simulator);
-/// [nv] mean generalised forces over the step by source.
+/// [nv] mean generalized forces over the step by source.
 typedef enum kk_force_source {
     KK_FORCE_ACTUATOR,
     KK_FORCE_PASSIVE, ///< springs and dampers
@@ -216,9 +216,9 @@ KK_API const kk_force *kk_simulator_joint_wrenches(kk_simulator *simulator);
 KK_API kk_force kk_simulator_contact_wrench(const kk_simulator *simulator, int body, int other);
 /// Where the normal forces of these contacts have no moment, if their normals are parallel; NaN without force.
 KK_API kk_vec3 kk_simulator_center_of_pressure(const kk_simulator *simulator, int body, int other);
-/// All sensors behind a step. The same seed and state give the same noise. @param readings [kk_model_nreading] result
+/// All sensors behind a step. The same seed and state give the same noise. @param sensor_data [kk_model_nsensordata] result
 KK_API kk_status kk_simulator_read_sensors(kk_simulator *simulator, const kk_state *state, uint64_t seed,
-                                           double *readings, kk_error *error);
+                                           double *sensor_data, kk_error *error);
 
 KK_END_DECLS
 #endif

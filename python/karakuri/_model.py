@@ -86,8 +86,8 @@ class Model:
         self._items: Items | None = None
         self._editing = threading.Lock()
         self.nq, self.nv, self.nbody = c.kk_model_nq(raw), c.kk_model_nv(raw), c.kk_model_nbody(raw)
-        self.nu, self.na = c.kk_model_nactuator(raw), c.kk_model_nlag(raw)
-        self.nsensor, self.nsensordata = c.kk_model_nsensor(raw), c.kk_model_nreading(raw)
+        self.nu, self.na = c.kk_model_nactuator(raw), c.kk_model_nactivation(raw)
+        self.nsensor, self.nsensordata = c.kk_model_nsensor(raw), c.kk_model_nsensordata(raw)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **options: Any) -> Model:
@@ -309,7 +309,7 @@ class State:
         self.model = model
         self.raw = c.kk_state_create(model.raw)
         self._q, self._v = np.asarray(c.kk_state_q(self.raw)), np.asarray(c.kk_state_v(self.raw))
-        self._act = np.asarray(c.kk_state_lag(self.raw))
+        self._act = np.asarray(c.kk_state_activation(self.raw))
 
     @property
     def q(self) -> Array:
@@ -486,7 +486,7 @@ class Simulator:
 
     @property
     def contacts(self) -> list[c.kk_contact]:
-        return [c.kk_simulator_contact(self.raw, k) for k in range(c.kk_simulator_contact_count(self.raw))]
+        return [c.kk_simulator_contact(self.raw, k) for k in range(c.kk_simulator_ncontact(self.raw))]
 
     def contact_wrench(self, body: str | int, other: str | int | None = None) -> Array:
         """What contacts do to a body: moment about the world's origin, force."""
@@ -506,7 +506,7 @@ class Simulator:
         return np.array(c.kk_simulator_acceleration(self.raw))
 
     def force(self, source: str) -> Array:
-        """[nv] mean generalised forces over the step: actuator, passive, limit, friction, constraint, contact, applied."""
+        """[nv] mean generalized forces over the step: actuator, passive, limit, friction, constraint, contact, applied."""
         number = getattr(c, f"KK_FORCE_{source.upper()}", None)
         if number is None:
             raise ValueError(f"source is {source!r}; it is one of actuator, passive, limit, friction, constraint, contact, applied")

@@ -7,7 +7,7 @@
 
 #include "base/float_bits.h"
 
-/// ε of 5.6, m a step. The thesis compares parameters of triangles and edges; here their way in metres, so that it does not depend on their size.
+/// ε of 5.6, m a step. The thesis compares parameters of triangles and edges; here their way in meters, so that it does not depend on their size.
 static const double STILL = 1e-5;
 /// Rounding of the products of unit vectors in (5.7).
 static const double ROUNDING = 1e-9;

@@ -287,7 +287,7 @@ static void place_motors(kki_layout *layout, kki_motors *x) {
 static void place_motion(kki_layout *layout, const kk_model *m, kk_simulator *s, size_t padded) {
     KKI_LAYOUT_ARRAY(layout, s->motion.q, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->motion.v, padded);
-    KKI_LAYOUT_ARRAY(layout, s->motion.activation, (size_t)m->nlag);
+    KKI_LAYOUT_ARRAY(layout, s->motion.activation, (size_t)m->nactivation);
     double **const vectors[] = {&s->forces.tau,
                                 &s->forces.diagonal,
                                 &s->kick.E,
@@ -633,7 +633,7 @@ kk_report kk_simulator_report(const kk_simulator *simulator) {
     return report;
 }
 
-int kk_simulator_contact_count(const kk_simulator *simulator) {
+int kk_simulator_ncontact(const kk_simulator *simulator) {
     return simulator->contacts.count;
 }
 

@@ -361,7 +361,7 @@ typedef struct kki_traits {
 typedef struct kki_motion {
     const kk_state *start;      ///< the state itself, as long as a step lasts
     double *q, *v;              ///< [nq], [nv] now
-    double *activation;         ///< [nlag] of actuators with dynamics
+    double *activation;         ///< [nactivation] of actuators with dynamics
     double *q_middle;           ///< [nq]
     double *v_before, *v_after; ///< before and after the kick
     double *v_drift;            ///< what positions drift with behind the kick; mostly v_after
@@ -639,7 +639,7 @@ static inline const kk_workers *kki_workers_of(const kk_simulator *s) {
 
 /// Whether gaps that will close in the step do not count yet (kk_step_options.discrete).
 static inline int kki_is_overlapping_only(const kk_simulator *s) {
-    return s->options.discrete >= 2 && s->options.budget > 0;
+    return s->options.detection >= 2 && s->effort.sweeps > 0;
 }
 /// simulator.c: solvers of one worker.
 kki_solver_size kki_simulator_dense_size(const kk_model *m, const kk_simulator *s);

@@ -233,7 +233,7 @@ static int step(job *j) {
         return code;
     }
     spread_add(&j->times, busy() - from);
-    const kk_report report = kk_simulator_report(j->simulator);
+    const kk_report report = *kk_simulator_report(j->simulator);
     take_report(j, &report);
     j->steps++;
     j->simulated += timestep_of(j);
@@ -263,14 +263,14 @@ static int replay(job *j, const void *bytes, size_t size, int64_t from) {
 }
 
 static void take_look(job *j) {
-    j->look[j->looks++] = (look){.steps = j->steps,
-                                 .bytes = j->held.bytes,
-                                 .requests = j->held.requests,
-                                 .resident = resident(),
-                                 .blocks = j->held.blocks,
-                                 .hash = kk_state_hash(j->state),
-                                 .median = spread_quantile(&j->times, 0.5),
-                                 .worst = j->times.worst};
+    j->visual[j->looks++] = (look){.steps = j->steps,
+                                   .bytes = j->held.bytes,
+                                   .requests = j->held.requests,
+                                   .resident = resident(),
+                                   .blocks = j->held.blocks,
+                                   .hash = kk_state_hash(j->state),
+                                   .median = spread_quantile(&j->times, 0.5),
+                                   .worst = j->times.worst};
 }
 
 static bool is_over(const job *j, double start) {
@@ -322,9 +322,12 @@ static int make_ready(job *j) {
     }
     j->allocator = (kk_allocator){allocate, release_block, &j->held};
     j->options = (kk_step_options){.timestep = j->o->dt,
-                                   .budget = (int)j->o->budget,
-                                   .max_newton = (int)j->o->newton,
-                                   .max_sweeps = (int)j->o->sweeps};
+                                   .effort = KK_EFFORT_SWEEPS,
+                                   .iterations = (int)j->o->budget,
+                                   .effort = KK_EFFORT_NEWTON,
+                                   .iterations = (int)j->o->newton,
+                                   .effort = KK_EFFORT_SWEEPS,
+                                   .iterations = (int)j->o->sweeps};
     error.status = kk_state_create(j->m.model, NULL, &j->start);
     if (!error.status && j->keyframe >= 0) {
         error.status = kk_state_set_keyframe(j->m.model, j->start, j->keyframe);
@@ -349,7 +352,7 @@ static bool has_leaked(const job *j) {
     if (j->looks < TENTHS) {
         return false;
     }
-    const look *half = &j->look[TENTHS / 2 - 1], *end = &j->look[TENTHS - 1];
+    const look *half = &j->visual[TENTHS / 2 - 1], *end = &j->visual[TENTHS - 1];
     return end->blocks > half->blocks || end->bytes > 2 * half->bytes;
 }
 
@@ -379,7 +382,7 @@ static void print_times(const job *j, cli_text *out) {
 static void print_looks(const job *j, cli_text *out) {
     text_format(out, "  %14s %12s %10s %10s  %s\n", "steps", "held, B", "requests", "process, B", "state");
     for (int i = 0; i < j->looks; i++) {
-        const look *l = &j->look[i];
+        const look *l = &j->visual[i];
         text_format(out, "  %14lld %12lld %10lld %10lld  %016llx\n", (long long)l->steps, (long long)l->bytes,
                     (long long)l->requests, (long long)l->resident, (unsigned long long)l->hash);
     }
@@ -412,11 +415,11 @@ static void print_summary(const job *j, cli_text *out) {
     text_format(out, "  state         %016llx\n", (unsigned long long)kk_state_hash(j->state));
 }
 
-static void write_looks(const job *j, json_writer *json) {
+static void write_visuals(const job *j, json_writer *json) {
     char hash[20];
     json_begin_array(json, "looks");
     for (int i = 0; i < j->looks; i++) {
-        const look *l = &j->look[i];
+        const look *l = &j->visual[i];
         hash_text(l->hash, hash);
         json_begin_object(json, NULL);
         json_integer(json, "steps", l->steps);
@@ -453,7 +456,7 @@ static int write_summary(const job *j) {
     cli_begin_verdict(j->c, &json, is_good(j));
     json_string(&json, "model", j->m.name);
     write_figures(j, &json);
-    write_looks(j, &json);
+    write_visuals(j, &json);
     json_integer(&json, "most_held_bytes", j->held.most);
     json_bool(&json, "memory_is_flat", !has_leaked(j));
     json_integer(&json, "replayed_steps", j->replayed);

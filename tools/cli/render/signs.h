@@ -1,4 +1,4 @@
-/// Signs: forces of contacts, centre of mass, centre of pressure and the polygon of support.
+/// Signs: forces of contacts, center of mass, center of pressure and the polygon of support.
 #ifndef KARAKURI_CLI_RENDER_SIGNS_H
 #define KARAKURI_CLI_RENDER_SIGNS_H
 

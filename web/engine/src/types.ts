@@ -44,7 +44,7 @@ export interface Body {
     parent: number;
     mass: number;
     com: Vec3;
-    /** xx, yy, zz, xy, xz, yz about the centre of mass */
+    /** xx, yy, zz, xy, xz, yz about the center of mass */
     moment: [number, number, number, number, number, number];
     /** absent for the world */
     joint?: Joint;
@@ -62,12 +62,12 @@ export interface Shape {
     visible: boolean;
     material: number;
     margin: number;
-    colour?: [number, number, number, number];
+    color?: [number, number, number, number];
 }
 
 export interface MeshPart {
     name: string | null;
-    colour?: [number, number, number, number];
+    color?: [number, number, number, number];
     first: number;
     count: number;
 }
