@@ -416,6 +416,12 @@ def step_misuse(tally):
     tally.add_program("misuse", [work / "misuse"], show_all=False)
 
 
+def step_calls(tally):
+    """every system call of everything that writes made to fail: full disks, broken ones, short and interrupted calls"""
+    tool = build("release", tally) / "karakuri"
+    tally.add_program("calls", [sys.executable, ROOT / "tests" / "faults" / "calls.py", "--tool", tool], show_all=True)
+
+
 def step_clang(tally):
     """unit tests, optimized build by clang"""
     if not shutil.which("clang"):
@@ -477,13 +483,28 @@ def long_reproduce(tally):
     judge_reproduction(tally, results(tally, "reproduce", "experiments", *where, time_limit=LONG_TIME_LIMIT))
 
 
+def long_soak(tally):
+    """ten million steps under random controls: flat memory, the same bits again; KK_SOAK_STEPS=100000000 for more"""
+    tool, steps = build("release", tally) / "karakuri", os.environ.get("KK_SOAK_STEPS", "10000000")
+    for words in (["models/hrp2/hrp2.xml", "-k", "half_sitting"], ["models/titan8/titan8.xml"], ["models/double_pendulum/double_pendulum.xml"]):
+        said = tally.expect(f"soak {words[0]}", [tool, "soak", *words, "-n", steps], time_limit=LONG_TIME_LIMIT)
+        tally.say(said or "")
+
+
+def long_effort(tally):
+    """instructions of every step, counted under QEMU: the rarest against the median, with a ceiling of effort and without"""
+    tool = build("release", tally) / "karakuri"
+    command = [sys.executable, ROOT / "tests" / "effort" / "run.py", "--tool", tool, "--steps", "100000", "--jobs", str(tally.jobs)]
+    tally.add_program("effort", command, show_all=True, time_limit=LONG_TIME_LIMIT)
+
+
 def functions_of(prefix):
     return {name[len(prefix):]: function for name, function in globals().items() if name.startswith(prefix)}
 
 
 STEPS, LONG_STEPS = functions_of("step_"), functions_of("long_")
 # what runs one process at a time, most of them a program of the release build: side by side
-BESIDE = ("harness", "headers", "layers", "install", "examples", "cli", "server", "exam", "simbench", "reproduce", "guide", "misuse")
+BESIDE = ("harness", "headers", "layers", "install", "examples", "cli", "server", "exam", "simbench", "reproduce", "guide", "misuse", "calls")
 
 
 def cpu_seconds():

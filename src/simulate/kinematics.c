@@ -59,8 +59,7 @@ kk_transform kk_simulator_frame_pose(kk_simulator *simulator, const kk_state *st
     return d ? kk_frame_pose(simulator->model, d, frame) : no_pose();
 }
 
-kk_motion kk_simulator_body_velocity(kk_simulator *simulator, const kk_state *state, int body,
-                                     kk_reference reference) {
+kk_motion kk_simulator_body_velocity(kk_simulator *simulator, const kk_state *state, int body, kk_reference reference) {
     const kk_data *d = kk_simulator_kinematics(simulator, state);
     return d ? kk_body_velocity(simulator->model, d, body, reference) : no_motion();
 }
@@ -105,8 +104,8 @@ kk_status kk_simulator_body_jacobian(kk_simulator *simulator, const kk_state *st
     return status;
 }
 
-kk_status kk_simulator_frame_jacobian(kk_simulator *simulator, const kk_state *state, int frame,
-                                      kk_reference reference, double *J) {
+kk_status kk_simulator_frame_jacobian(kk_simulator *simulator, const kk_state *state, int frame, kk_reference reference,
+                                      double *J) {
     const kk_status status = J ? find_axes(simulator, state) : KK_INVALID_ARGUMENT;
     if (status == KK_OK) {
         kk_frame_jacobian(simulator->model, simulator->readout.axes, frame, reference, J);

@@ -539,6 +539,25 @@ STIFF = """<mujoco><option timestep="0.01"/><worldbody><body name="b"><joint nam
 
 
 # where the energy of a run came from and went, and what may have made it run away
+def check_soak(bench):
+    hrp2 = [ROOT / "models" / "hrp2" / "hrp2.xml", "-k", "half_sitting"]
+    soak = bench.document("a soak of 1e5 steps", ["soak", *hrp2, "-n", 100000], OK)
+    looks = soak.get("looks", [])
+    bench.check("looks at each tenth", [look["steps"] for look in looks] == [10000 * i for i in range(1, 11)], str(soak))
+    bench.check("flat memory, nothing asked for in its second half", soak["memory_is_flat"] and looks[4]["requests"] == looks[9]["requests"], str(looks))
+    bench.check("replays alike", soak["replays_alike"] and soak["replayed_steps"] == 10000, str(soak))
+    short = bench.document("a short one", ["soak", *hrp2, "-n", 10000], OK)
+    bench.check("has the bits of the long one's first tenth", short["state_hash"] == looks[0]["state_hash"], str(short))
+    bench.expect("an expected hash", ["soak", *hrp2, "-n", 10000, "--expect", short["state_hash"]], OK, out=["flat", "to the same bits"])
+    bench.expect("another one", ["soak", *hrp2, "-n", 10000, "--expect", "0"], FINDING, out=["not expected"])
+    other = bench.document("another seed", ["soak", *hrp2, "-n", 10000, "--seed", 1], OK)
+    bench.check("other controls", other["state_hash"] != short["state_hash"])
+    again = bench.document("episodes", ["soak", "robot:arm7", "-n", 2000, "--episode", 200, "--shake", 0], OK)
+    bench.check("begin anew", len({look["state_hash"] for look in again["looks"]}) == 1, str(again))
+    capped = bench.document("a ceiling of effort", ["soak", *hrp2, "-n", 2000, "--budget", 2], OK)
+    bench.check("is counted where it cuts short", capped["cut_short"] > 0, str(capped))
+
+
 def check_ledger(bench):
     (bench.folder / "stiff.xml").write_text(STIFF)
     told = bench.document("energy as JSON", ["run", "stiff.xml", "-t", "0.5", "-k", "off"])
@@ -1063,6 +1082,7 @@ def main():
         check_compute_misuse(bench)
         check_compute_json(bench)
         check_run(bench)
+        check_soak(bench)
         check_ledger(bench)
         check_odd_requests(bench)
         check_solvers(bench)

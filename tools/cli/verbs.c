@@ -16,6 +16,7 @@
     X(ik)         \
     X(walk)       \
     X(run)        \
+    X(soak)       \
     X(replay)     \
     X(export)     \
     X(collide)    \
