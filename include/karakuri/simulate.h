@@ -32,13 +32,13 @@ typedef enum kk_solver {
 KK_API const char *kk_solver_name(kk_solver solver);
 
 /// How much a step may work.
-typedef enum kk_joint_effort {
+typedef enum kk_effort {
     KK_EFFORT_TOLERANCE, ///< as many iterations as the tolerance takes
     /// At most so many Newton iterations: of an island from a start, or of many bodies in all of a step. A step that this leaves above the tolerance is taken as
     /// it is, and the report says so (hit_iteration_limit, residual, worst_body)
     KK_EFFORT_NEWTON,
     KK_EFFORT_SWEEPS, ///< so many Gauss-Seidel sweeps and nothing else, and no failure for the residual: real-time mode
-} kk_joint_effort;
+} kk_effort;
 
 /// Where contact is looked for.
 typedef enum kk_detection {
@@ -62,7 +62,7 @@ typedef struct kk_step_options {
     double timestep; ///< s; 0: the model's
     double
         tolerance; ///< m/s, or relative to the fastest row above 1 m/s; a step whose residual is larger fails; 0: 1e-9
-    kk_joint_effort effort;
+    kk_effort effort;
     int iterations; ///< that the effort counts; 0: as the tolerance takes, or the paper's (openhrp 120, springhead 15, kuroda 1000 descents)
     kk_restitution_law restitution_law;
     double restitution_speed; ///< m/s; slower impacts do not bounce; 0: 0.01

@@ -42,7 +42,7 @@ static kk_status check_options(const kk_step_options *o, kk_error *error) {
         status = kki_error_set(error, KK_INVALID_ARGUMENT, "the option iterations must not be negative");
     }
     if (status == KK_OK && (unsigned)o->effort > KK_EFFORT_SWEEPS) {
-        status = kki_error_set(error, KK_INVALID_ARGUMENT, "the option effort must be one of kk_joint_effort");
+        status = kki_error_set(error, KK_INVALID_ARGUMENT, "the option effort must be one of kk_effort");
     }
     if (status == KK_OK && (unsigned)o->detection > KK_DETECTION_OVERLAP) {
         status = kki_error_set(error, KK_INVALID_ARGUMENT, "the option detection must be one of kk_detection");

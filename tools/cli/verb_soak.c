@@ -15,7 +15,7 @@
 typedef struct soak_options {
     const char *model, *keyframe, *expect;
     double hours, dt, shake, hold;
-    int64_t steps, episode, seed, newton, sweeps, budget;
+    int64_t steps, episode, seed, newton, budget;
 } soak_options;
 
 static const soak_options defaults = {.steps = 100000, .shake = 0.5, .hold = 0.1};
@@ -74,13 +74,6 @@ static const cli_option options_table[] = {
      .low = 1,
      .high = 1e6,
      .about = "ceiling of effort: Newton iterations of a step at most; steps that it cuts short are counted"},
-    {.name = "sweeps",
-     .kind = CLI_COUNT,
-     .offset = offsetof(soak_options, sweeps),
-     .value = "N",
-     .low = 1,
-     .high = 1e6,
-     .about = "Gauss-Seidel sweeps of a step at most, before other methods take over"},
     {.name = "budget",
      .kind = CLI_COUNT,
      .offset = offsetof(soak_options, budget),
@@ -263,7 +256,7 @@ static int replay(job *j, const void *bytes, size_t size, int64_t from) {
 }
 
 static void take_look(job *j) {
-    j->visual[j->looks++] = (look){.steps = j->steps,
+    j->look[j->looks++] = (look){.steps = j->steps,
                                    .bytes = j->held.bytes,
                                    .requests = j->held.requests,
                                    .resident = resident(),
@@ -322,12 +315,10 @@ static int make_ready(job *j) {
     }
     j->allocator = (kk_allocator){allocate, release_block, &j->held};
     j->options = (kk_step_options){.timestep = j->o->dt,
-                                   .effort = KK_EFFORT_SWEEPS,
-                                   .iterations = (int)j->o->budget,
-                                   .effort = KK_EFFORT_NEWTON,
-                                   .iterations = (int)j->o->newton,
-                                   .effort = KK_EFFORT_SWEEPS,
-                                   .iterations = (int)j->o->sweeps};
+                                   .effort = j->o->budget   ? KK_EFFORT_SWEEPS
+                                             : j->o->newton ? KK_EFFORT_NEWTON
+                                                            : KK_EFFORT_TOLERANCE,
+                                   .iterations = (int)(j->o->budget ? j->o->budget : j->o->newton)};
     error.status = kk_state_create(j->m.model, NULL, &j->start);
     if (!error.status && j->keyframe >= 0) {
         error.status = kk_state_set_keyframe(j->m.model, j->start, j->keyframe);
@@ -352,7 +343,7 @@ static bool has_leaked(const job *j) {
     if (j->looks < TENTHS) {
         return false;
     }
-    const look *half = &j->visual[TENTHS / 2 - 1], *end = &j->visual[TENTHS - 1];
+    const look *half = &j->look[TENTHS / 2 - 1], *end = &j->look[TENTHS - 1];
     return end->blocks > half->blocks || end->bytes > 2 * half->bytes;
 }
 
@@ -382,7 +373,7 @@ static void print_times(const job *j, cli_text *out) {
 static void print_looks(const job *j, cli_text *out) {
     text_format(out, "  %14s %12s %10s %10s  %s\n", "steps", "held, B", "requests", "process, B", "state");
     for (int i = 0; i < j->looks; i++) {
-        const look *l = &j->visual[i];
+        const look *l = &j->look[i];
         text_format(out, "  %14lld %12lld %10lld %10lld  %016llx\n", (long long)l->steps, (long long)l->bytes,
                     (long long)l->requests, (long long)l->resident, (unsigned long long)l->hash);
     }
@@ -419,7 +410,7 @@ static void write_visuals(const job *j, json_writer *json) {
     char hash[20];
     json_begin_array(json, "looks");
     for (int i = 0; i < j->looks; i++) {
-        const look *l = &j->visual[i];
+        const look *l = &j->look[i];
         hash_text(l->hash, hash);
         json_begin_object(json, NULL);
         json_integer(json, "steps", l->steps);
