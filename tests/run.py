@@ -148,7 +148,7 @@ ZOO = [sys.executable, ROOT / "benchmarks" / "zoo" / "run.py"]
 # ---- steps -----------------------------------------------------------------------------------------------------------
 
 def step_unit(tally):
-    """unit tests, optimised build"""
+    """unit tests, optimized build"""
     tally.add_unit_tests("unit tests", [build("release", tally) / "karakuri_tests"])
 
 
@@ -242,7 +242,14 @@ def step_examples(tally):
     output = BUILD / "examples-output"
     output.mkdir(exist_ok=True)
     for source in sorted((ROOT / "examples").glob("*.c")):
-        tally.expect(f"example {source.stem}", [folder / source.stem], cwd=output)
+        given = [ROOT / "models" / "hrp2" / "hrp2.xml"] if source.stem == "00_hello" else []
+        tally.expect(f"example {source.stem}", [folder / source.stem, *given], cwd=output)
+    program = (ROOT / "examples" / "00_hello.c").read_text(encoding="utf-8").split("\n", 1)[1]
+    for page in ("README.md", "README.ja.md"):
+        if f"```c\n{program}```" in (ROOT / page).read_text(encoding="utf-8"):
+            tally.passes()
+        else:
+            tally.fails(f"{page}: its first program is not examples/00_hello.c")
 
 
 def step_cli(tally):
@@ -416,7 +423,7 @@ def step_calls(tally):
 
 
 def step_clang(tally):
-    """unit tests, optimised build by clang"""
+    """unit tests, optimized build by clang"""
     if not shutil.which("clang"):
         tally.skips("unit tests by clang", "no clang")
         return
@@ -424,7 +431,7 @@ def step_clang(tally):
 
 
 def step_sanitizers(tally):
-    """unit tests under the address and undefined-behaviour sanitizers"""
+    """unit tests under the address and undefined-behavior sanitizers"""
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1"}
     folder = build("asan", tally)
     command = [sys.executable, ROOT / "tests" / "cli" / "run.py", "--tool", folder / "karakuri"]

@@ -122,7 +122,7 @@ static void run_boxes(study *s) {
         if (!step(s, &t, NULL)) {
             break;
         }
-        const kk_report r = kk_simulator_report(t.simulator);
+        const kk_report r = *kk_simulator_report(t.simulator);
         residual = exam_max(residual, r.residual);
         deepest = exam_max(deepest, overlap_of(&t));
         contacts = r.contacts > contacts ? r.contacts : contacts;
@@ -226,7 +226,7 @@ static void run_step_time(study *s) {
                 break;
             }
             const double us = 1e6 * (double)(clock() - start) / CLOCKS_PER_SEC;
-            const int n = kk_simulator_report(t.simulator).contacts;
+            const int n = kk_simulator_report(t.simulator)->contacts;
             if (n < MOST_POINTS && taken[n].count < SAMPLES) {
                 taken[n].us[taken[n].count++] = us;
                 most = n > most ? n : most;

@@ -1,4 +1,4 @@
-// S0, OpenHRP: a humanoid with rubber bushes steps in place, and walks with and without them, with and without stabiliser.
+// S0, OpenHRP: a humanoid with rubber bushes steps in place, and walks with and without them, with and without stabilizer.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 
 static const double WIDTH = 0.19;
 
-static walker_options options_of(bool is_stabilised) {
-    walker_options o = {.is_stabilised = is_stabilised};
+static walker_options options_of(bool is_stabilized) {
+    walker_options o = {.is_stabilized = is_stabilized};
     o.walk.width = WIDTH;
     o.walk.timestep = 0.001;
     o.walk.start = o.walk.end = 1.45; // with 19 steps of 0.9 s: 20 s
@@ -132,12 +132,12 @@ static void draw_moment(void *user, const walker_moment *m) {
 }
 
 /// One walk; what happened in words, "completes" or "falls after 5.2 s".
-static bool walk_once(study *s, const char *file, bool is_stabilised, trace *t, walker_result *r, char *words,
+static bool walk_once(study *s, const char *file, bool is_stabilized, trace *t, walker_result *r, char *words,
                       size_t size) {
     cli_model m;
     kk_error error = {0};
     kk_footstep steps[NINETEEN];
-    walker_options o = options_of(is_stabilised);
+    walker_options o = options_of(is_stabilized);
     o.watch = draw_moment;
     o.user = t;
     o.shows_progress = true;
@@ -161,23 +161,23 @@ static void run_walk(study *s) {
     char words[80];
     double gap = 0, residual = 0, wall = 0, simulated = 0;
     trace t = {.e = &s->exam};
-    t.path = exam_plot(&s->exam, "way of the centre of mass", "x / m", "y / m", false);
+    t.path = exam_plot(&s->exam, "way of the center of mass", "x / m", "y / m", false);
     t.tilt = exam_plot(&s->exam, "inclination of the body", "time / s", "angle / °", false);
-    t.zmp_x = exam_plot(&s->exam, "ZMP, with bushes and stabiliser", "time / s", "x / m", false);
-    t.zmp_y = exam_plot(&s->exam, "ZMP, with bushes and stabiliser", "time / s", "y / m", false);
+    t.zmp_x = exam_plot(&s->exam, "ZMP, with bushes and stabilizer", "time / s", "x / m", false);
+    t.zmp_y = exam_plot(&s->exam, "ZMP, with bushes and stabilizer", "time / s", "y / m", false);
     static const struct {
         const char *file, *name, *what, *paper;
-        bool is_stabilised, falls;
+        bool is_stabilized, falls;
     } runs[] = {
-        {"hrp2/hrp2.xml", "rigid, no stabiliser", "without bushes, without stabiliser", "completes", false, false},
-        {"hrp2/hrp2_bush.xml", "bushes, no stabiliser", "with bushes, without stabiliser", "falls", false, true},
-        {"hrp2/hrp2_bush.xml", "bushes, stabiliser", "with bushes, with stabiliser", "completes", true, false},
+        {"hrp2/hrp2.xml", "rigid, no stabilizer", "without bushes, without stabilizer", "completes", false, false},
+        {"hrp2/hrp2_bush.xml", "bushes, no stabilizer", "with bushes, without stabilizer", "falls", false, true},
+        {"hrp2/hrp2_bush.xml", "bushes, stabilizer", "with bushes, with stabilizer", "completes", true, false},
     };
     const int x = t.zmp_x;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         t.name = runs[i].name;
-        t.zmp_x = runs[i].is_stabilised ? x : -1;
-        if (!walk_once(s, runs[i].file, runs[i].is_stabilised, &t, r, words, sizeof words)) {
+        t.zmp_x = runs[i].is_stabilized ? x : -1;
+        if (!walk_once(s, runs[i].file, runs[i].is_stabilized, &t, r, words, sizeof words)) {
             break;
         }
         study_fact(s, runs[i].what, runs[i].paper, words, runs[i].falls ? "falls" : "completes",
@@ -212,7 +212,7 @@ const study_def studies_s0_walk[] = {
      "any noise (Fig. 4).",
      false, run_stepping},
     {"s0", "s0_walk", "S0 Fig. 6: 19 steps in 20 s with turns and backward steps",
-     "Played back with PD control: without bushes it completes without stabiliser; with bushes it falls without and "
+     "Played back with PD control: without bushes it completes without stabilizer; with bushes it falls without and "
      "completes with it (Fig. 6).",
      false, run_walk},
     {NULL, NULL, NULL, NULL, false, NULL},

@@ -27,8 +27,10 @@ static void add_servo(study *s, scene *t, double stiffness, double damping) {
 static void begin_pendulum(study *s, scene *t, const double gain[2], double dt, bool is_explicit) {
     const kk_inertia point = {.mass = 1, .com = kk_vec3_make(0, 0, -0.5)};
     // an explicit servo is to be seen diverging in steps of this length: with a bound on factors steps are taken as they are and none is audited
-    const kk_step_options options = {
-        .timestep = dt, .explicit_servos = is_explicit, .max_newton = is_explicit ? 1000 : 0};
+    const kk_step_options options = {.timestep = dt,
+                                     .explicit_servos = is_explicit,
+                                     .effort = KK_EFFORT_NEWTON,
+                                     .iterations = is_explicit ? 1000 : 0};
     scene_begin(t, &s->exam, 9.81);
     scene_jointed(t, KK_WORLD, KK_JOINT_HINGE, kk_vec3_make(0, 1, 0), kk_vec3_make(0, 0, 0), point);
     add_servo(s, t, gain[0], gain[1]);
