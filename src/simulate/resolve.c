@@ -548,7 +548,7 @@ static kk_status settle_island(const kk_model *m, kk_simulator *s, kki_island *I
         memcmp(s->solution.kept + I->first_row, s->solution.lambda + I->first_row, (size_t)I->nrow * sizeof *y) == 0;
     keep(s, I, I->report->events == events ? start.share : 1);
     book_work(s, I, y_end, !I->has_restitution && I->report->events == events);
-    status = kki_island_repair(s, I, &problem, y_end, y_drift);
+    status = kki_island_repair(m, s, I, &problem, y_end, y_drift);
     return status == KK_OK ? KK_OK : kki_island_error(m, s, I, -1, status, I->report->residual, error);
 }
 

@@ -430,7 +430,7 @@ typedef struct kki_effort {
     int rounds; ///< of a paper's method
 } kki_effort;
 
-enum { KKI_DEEP_PAIRS = 32 }; ///< of nodes; what is beyond is contacts as all others
+enum { KKI_DEEP_PAIRS = 256 }; ///< of nodes; what is beyond is contacts as all others
 typedef struct kki_contacts {
     int32_t max, count, max_touching, ntouching;
     kki_contact *list;                      ///< [max] sorted by shapes, then feature
