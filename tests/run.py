@@ -286,15 +286,10 @@ OPEN = {
     },
     38: {
         "rattleback: energy gained, of the first",
-        "billiards: object ball off the line of centers, degrees",
     },
     39: {
         "steps degraded, held or refused",
         "stops of joints and tendons have no restitution, so u+ = -e u- is asked for e = 0 alone",
-    },
-    40: {
-        "dt 1 ms: way of the struck ball off the line of centers, degrees",
-        "dt 1/240 s: way of the struck ball off the line of centers, degrees",
     },
     42: {
         "balls that touch: energy, relative",
