@@ -291,10 +291,6 @@ OPEN = {
         "steps degraded, held or refused",
         "stops of joints and tendons have no restitution, so u+ = -e u- is asked for e = 0 alone",
     },
-    42: {
-        "balls that touch: energy, relative",
-        "balls 5 mm apart: energy, relative",
-    },
 }
 
 

@@ -336,7 +336,7 @@ typedef struct kki_cached_step {
     double *acting[3]; ///< [nactuator], [nv], [6 nbody]
 } kki_cached_step;
 
-/// Energy of the whole model: kinetic, potential, and what of that joints' springs have.
+/// Energy of a tree, or of the whole model: kinetic, potential, and what of that joints' springs have.
 typedef struct kki_audit_energy {
     double kinetic, potential, springs;
 } kki_audit_energy;
@@ -345,8 +345,15 @@ typedef struct kki_audit_energy {
 typedef struct kki_audited {
     int is_known;
     kki_audit_energy energy;
-    double *q, *v; ///< [nq], [nv]
+    kki_audit_energy *tree, *tree_before; ///< [ntree] of each tree, and at the start of the step
+    double *q, *v;                        ///< [nq], [nv]
 } kki_audited;
+
+/// Trees whose energy is balanced by their velocities (balance.c).
+typedef struct kki_balance {
+    int32_t *group; ///< [ntree] first of the trees that are one mechanism; −1: not balanced
+    double *work;   ///< [ntree] of a group's constraints, at its first tree
+} kki_balance;
 
 /// What follows from the model alone.
 typedef struct kki_traits {
@@ -497,7 +504,8 @@ typedef struct kki_energies {
     int verdict;        ///< of the last part of a step (audit.h)
     double work_before; ///< of constraints in the parts of the step before this one, J
     double pushed_work; ///< of what pushes on links in this step, J
-    int may_balance;
+    int may_balance;    ///< some tree
+    kki_balance balance;
 } kki_energies;
 
 /// How this attempt at a step, or at a part of one, is made, and what came of it.

@@ -12,6 +12,7 @@
 #include "model/warm.h"
 #include "simulate/activation.h"
 #include "simulate/audit.h"
+#include "simulate/balance.h"
 #include "simulate/degrade.h"
 #include "simulate/drift.h"
 #include "simulate/paper.h"
@@ -396,7 +397,7 @@ static kk_status try_once(const kk_model *model, kk_simulator *s, kk_state *stat
         kki_keep_momentum(model, s, state);
     }
     kki_warm_store(s);
-    s->energy.may_balance = kki_may_balance(model, s);
+    kki_find_balanced(model, s);
     kki_close_loops(model, s);
     if (!s->rk4.is_used) {
         kki_remember_flights(model, s);
@@ -441,8 +442,8 @@ static kk_status attempt(const kk_model *m, kk_simulator *s, kk_state *state, co
 /// Pairs that may meet in a part of a step which is cut for the first of them, and near pairs that may be looked at before the last cut of a step: hundreds
 /// of cuts for a bullet, few in a heap. Beyond, what meets gets contacts of its impacts.
 enum { MOST_MEETINGS = 4, MOST_LOOKS = 4000 };
-/// Parts of a step that are cut for touches, and looks at each: beyond, what touches leaves along the normal of a part's middle.
-enum { MOST_TOUCHES = 16, MOST_LOOKS_AT_TOUCH = 12 };
+/// Looks at touches in a step, and in a part of it: beyond, what touches leaves along the normal of a part's middle.
+enum { MOST_TOUCHES = 64, MOST_LOOKS_AT_TOUCH = 12 };
 /// Shares that a step which cannot be proved is taken in: before contacts give way, and behind that.
 enum { FEW_SHARES = 4, MOST_SHARES = 32 };
 
