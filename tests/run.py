@@ -293,19 +293,10 @@ OPEN = {
     },
     38: {
         "rattleback: energy gained, of the first",
-        "billiards: object ball off the line of centers, degrees",
     },
     39: {
         "steps degraded, held or refused",
         "stops of joints and tendons have no restitution, so u+ = -e u- is asked for e = 0 alone",
-    },
-    40: {
-        "dt 1 ms: way of the struck ball off the line of centers, degrees",
-        "dt 1/240 s: way of the struck ball off the line of centers, degrees",
-    },
-    42: {
-        "balls that touch: energy, relative",
-        "balls 5 mm apart: energy, relative",
     },
 }
 
@@ -413,7 +404,7 @@ def step_misuse(tally):
     must(sys.executable, ROOT / "tests" / "api" / "misuse.py", ROOT / "include" / "karakuri", "--source", work / "misuse.c")
     must("cc", "-std=c17", "-D_GNU_SOURCE", "-w", "-O0", "-I", ROOT / "include", work / "misuse.c", "-o", work / "misuse", "-L", folder, "-lkarakuri",
          f"-Wl,-rpath,{folder}")
-    tally.add_program("misuse", [work / "misuse"], show_all=False)
+    tally.add_program("misuse", [work / "misuse"], show_all=False, cwd=work)  # some calls write where they are
 
 
 def step_calls(tally):

@@ -619,6 +619,7 @@ static void resolve_one(const resolving *x, int island, int worker) {
     I->report = &outcome->report;
     kki_scratch_poison(s, I->scratch);
     clear_report(I->report);
+    I->touch = -1;
     outcome->status = resolve_island(x->m, s, I, &s->warm_start.layout, x->warm, &error);
     outcome->is_done = 1;
     if (outcome->status != KK_OK && (s->workers.fault_island[worker] < 0 || island < s->workers.fault_island[worker])) {
