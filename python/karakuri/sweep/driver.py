@@ -181,10 +181,10 @@ def known_blocks(plan: Plan, header: dict[str, Any], out: pathlib.Path, but: pat
     found: set[int] = set()
     for path in sorted(out.glob("shard-*-of-*.journal")):
         if path != but and path.name.rpartition("-of-")[2] != but.name.rpartition("-of-")[2]:
-            scan = Scan(path)
-            if scan.header:
-                check_header(path, scan.header, header)
-                found.update(scan.blocks())
+            with Scan(path) as scan:
+                if scan.header:
+                    check_header(path, scan.header, header)
+                    found.update(scan.blocks())
     return found
 
 

@@ -85,8 +85,12 @@ class Journal:
             raise JournalBusy(f"{self.path}: another driver writes it{_owner(self.path)}; wait for it, or end it") from None
 
     def _begin(self, header: dict[str, Any]) -> None:
-        size = os.fstat(self.handle).st_size
-        scan = Scan(self.path)
+        with Scan(self.path) as scan:
+            self._take_over(scan, header)
+        self._claim()
+
+    def _take_over(self, scan: Scan, header: dict[str, Any]) -> None:
+        """Begins a new journal, or goes on behind the last whole record."""
         if not scan.header:
             if scan.altered:
                 raise JournalCorrupt(f"{self.path}: it is no journal of a sweep; choose another folder by --out")
@@ -105,9 +109,8 @@ class Journal:
             if scan.altered:
                 raise JournalCorrupt(f"{self.path}: it was altered at byte {scan.end}; take it away, and its {len(self.done)} blocks are run again")
             self.end = scan.end
-            if scan.end < size:
+            if scan.end < scan.size:
                 os.ftruncate(self.handle, scan.end)  # a record that was cut
-        self._claim()
 
     def _claim(self) -> None:
         """Who writes, for whoever comes second; no part of the journal."""
@@ -202,6 +205,12 @@ class Scan:
             raise named(error, self.path) from None
         self.size = os.fstat(self.file.fileno()).st_size
         self._read_header()
+
+    def __enter__(self) -> Scan:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
 
     def _read_header(self) -> None:
         head = self.file.read(_HEAD.size)

@@ -26,7 +26,7 @@ def send(file: Any, value: Any) -> None:
     file.flush()
 
 
-def receive(file: Any) -> Any:
+def receive(file: Any) -> bytes:
     head = file.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         raise EOFError
@@ -34,7 +34,7 @@ def receive(file: Any) -> Any:
     data = file.read(size)
     if len(data) < size:
         raise EOFError
-    return pickle.loads(data)
+    return data
 
 
 class Processes(futures.Executor):
@@ -62,8 +62,7 @@ class Processes(futures.Executor):
         return [child.pid for child in list(self._children.values()) if child.poll() is None]
 
     def _start(self, k: int) -> subprocess.Popen[bytes]:
-        root = str(pathlib.Path(__file__).resolve().parents[2])
-        path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+        path = os.pathsep.join([str(pathlib.Path(__file__).resolve().parents[2]), *filter(None, sys.path)])
         # one thread a worker: as many workers as processors
         environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         child = subprocess.Popen([sys.executable, "-c", "from karakuri.sweep.processes import main; main()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
@@ -79,7 +78,7 @@ class Processes(futures.Executor):
             try:
                 child = child if child is not None and child.poll() is None else self._start(k)
                 send(child.stdin, (fn, args, kwargs))
-                good, value = receive(child.stdout)
+                good, value = pickle.loads(receive(child.stdout))
             except (OSError, EOFError) as error:
                 future.set_exception(LostWorker(self._end(child, error)))
                 child = None
@@ -135,10 +134,11 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to handle
     while True:
         try:
-            fn, args, kwargs = receive(tasks)
+            task = receive(tasks)
         except EOFError:
             return
         try:
+            fn, args, kwargs = pickle.loads(task)
             answer = True, fn(*args, **kwargs)
         except Exception as error:
             answer = False, error

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -120,18 +121,19 @@ class _Merger:
         os.replace(self.aside, path)
 
 
-def journals(plan: Plan, out: pathlib.Path, header: dict[str, Any]) -> list[Scan]:
-    found = []
+def journals(out: pathlib.Path, header: dict[str, Any]) -> Iterator[Scan]:
+    """One after the other: there may be thousands."""
+    found = False
     for path in sorted(out.glob("shard-*-of-*.journal")):
-        scan = Scan(path)
-        if scan.altered:
-            raise JournalCorrupt(f"{path}: its header was altered; take it away, and its blocks are run again")
-        if scan.header:
-            check_header(path, scan.header, header)
-            found.append(scan)
+        with Scan(path) as scan:
+            if scan.altered:
+                raise JournalCorrupt(f"{path}: its header was altered; take it away, and its blocks are run again")
+            if scan.header:
+                check_header(path, scan.header, header)
+                found = True
+                yield scan
     if not found:
         raise OtherStudy(f"{out}: there is no journal; run the study first")
-    return found
 
 
 def merge(plan: Plan, out: str | os.PathLike[str], *, header: dict[str, Any] | None = None) -> Results:
@@ -142,7 +144,7 @@ def merge(plan: Plan, out: str | os.PathLike[str], *, header: dict[str, Any] | N
     try:
         merger = _Merger(plan, aside)
         try:
-            for scan in journals(plan, folder, header or header_of(plan)):
+            for scan in journals(folder, header or header_of(plan)):
                 for record in scan.records():
                     merger.take(scan.path, record)
                 if scan.altered:

@@ -70,7 +70,8 @@ def _bounds(study: Study) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def _kept(journal: Journal, plan: Plan) -> dict[int, NDArray[Any]]:
-    return {record.block: np.frombuffer(record.rows, plan.dtype) for record in Scan(journal.path).records()}
+    with Scan(journal.path) as scan:
+        return {record.block: np.frombuffer(record.rows, plan.dtype) for record in scan.records()}
 
 
 def search(study: Study | Plan | str | os.PathLike[str], out: str | os.PathLike[str], *, engine: Any = "processes", workers: int | None = None,
