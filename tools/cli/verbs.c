@@ -13,9 +13,11 @@
     X(compare)    \
     X(identify)   \
     X(optimize)   \
+    X(sweep)      \
     X(ik)         \
     X(walk)       \
     X(run)        \
+    X(serve)      \
     X(replay)     \
     X(export)     \
     X(collide)    \
