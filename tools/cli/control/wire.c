@@ -23,8 +23,8 @@ int wire_check(cli *c, const kk_model *model) {
     return kk_model_nactuator(model) > 0
                ? 0
                : cli_fail(c, CLI_EXIT_USAGE,
-                          "%s has no actuators, so there is nothing that a controller could drive — --servos adds them",
-                          kk_model_name(model));
+                          "the model has no actuators, so there is nothing that a controller could drive — --servos adds them to "
+                          "a file that has none");
 }
 
 void wire_open(const kk_model *model, double patience, wire *w) {
