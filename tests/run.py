@@ -384,7 +384,7 @@ def step_python(tally):
 
 
 def step_symbols(tally):
-    """the shared library exports only kk_*, imports nothing machine-dependent, has no writable globals"""
+    """the shared library exports what the headers declare, imports nothing machine-dependent, has no writable globals; its binary interface"""
     if not shutil.which("nm"):
         tally.skips("symbols", "no nm (Debian package binutils)")
         return
@@ -394,6 +394,8 @@ def step_symbols(tally):
             continue
         library = build(preset, tally) / "libkarakuri.so"
         tally.expect(f"symbols, {preset}", [sys.executable, ROOT / "scripts" / "check_symbols.py", library])
+    told = tally.expect("binary interface", [sys.executable, ROOT / "scripts" / "check_abi.py", BUILD / "release" / "libkarakuri.so"])
+    tally.say((told or "").rstrip())
 
 
 def step_misuse(tally):
