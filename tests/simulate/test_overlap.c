@@ -111,7 +111,7 @@ KK_TEST(what_no_motion_parts_is_not_pressed_without_bound) {
             tau[7] = 0.3 * sin(0.07 * i);
             const kk_input input = {.tau = tau};
             KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, &input, &s.error), KK_OK);
-            KK_CHECK_EQ_INT(kk_simulator_report(s.simulator).quality, KK_STEP_CERTIFIED);
+            KK_CHECK_EQ_INT(kk_simulator_report(s.simulator)->quality, KK_STEP_CERTIFIED);
             KK_CHECK(largest_force(&s) < 1e4);
         }
         stage_end(&s);
