@@ -395,7 +395,7 @@ static bool nearest_is_summit(const search *s, const nearest *best, kk_vec3 d) {
                               : kki_facet_is_summit(s->source, s->f, d);
 }
 
-// a triangle of a mesh stands for its neighbourhood too
+// a triangle of a mesh stands for its neighborhood too
 static bool x_is_summit(const kki_probe *x, kk_vec3 d) {
     const kki_facets source = {x->facet ? x->facet->surface : NULL, NULL};
     const kk_vec3 l = kk_vec3_neg(kk_mat3_tmul_vec(x->X_MX.R, d));
@@ -467,7 +467,7 @@ static void try_direction(search *s, kki_hit_kind kind, kk_vec3 d, kk_vec3 on_me
 // ---- a sharp edge against such a body
 //
 // It may touch along any direction d between its faces' normals, and the way out of a single triangle that GJK and EPA
-// find may lead past its rim, where the neighbour is. Seen along the edge, X is a convex region of the plane and the
+// find may lead past its rim, where the neighbor is. Seen along the edge, X is a convex region of the plane and the
 // separation along d is that of its point q farthest towards the mesh: between two directions it is at most what both
 // points say where they say the same, across the line from one to the other. The best direction is found by cutting the
 // arc there until nothing is to be gained, as an expanding polygon does: a proof that none was overlooked, as golden

@@ -210,7 +210,7 @@ static bool are_apart(const kki_shape *a, const kk_transform *X_WA, const kki_sh
     return kki_distance(a, X_WA, b, X_WB, NULL, s) && s->distance > 0;
 }
 
-// Where no triangle has a direction that its neighbourhood allows, as of rims that pass beside each other, the nearest points
+// Where no triangle has a direction that its neighborhood allows, as of rims that pass beside each other, the nearest points
 // are the contact.
 static int collide_two(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                        bool is_swapped, double reach, kki_manifold *manifold, int room) {

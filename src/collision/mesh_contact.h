@@ -4,7 +4,7 @@
 // hull), one triangle of another mesh, or any core by its support function (cylinder, cone, ellipsoid, large hulls). All work is done in the frame M of the mesh; a direction d points from the mesh to X.
 //
 // For each triangle near X
-//   1. mesh_axis.c finds the direction of greatest separation among those that the triangle's neighbourhood allows
+//   1. mesh_axis.c finds the direction of greatest separation among those that the triangle's neighborhood allows
 //      (facet.h), and a *hit*;
 //   2. mesh_hits.c drops hits that a shallower one explains: moving X out along that one's direction parts X from
 //      this triangle as well (a box that overlaps the rim of a step by a hair is pushed sideways, not up);

@@ -129,7 +129,7 @@ kk_status kki_island_error(const kk_model *m, const kk_simulator *s, const kki_i
                            double residual, kk_error *error);
 /// Whether a step has to be proved: nothing bounds its work.
 static inline int kki_is_exact(const kk_simulator *s) {
-    return s->options.budget == 0 && s->options.max_newton == 0 && !s->retry.degrades;
+    return s->effort.sweeps == 0 && s->effort.newton == 0 && !s->retry.degrades;
 }
 /// relaxation.c: λ and u of the island, by the ladder. @param problem  as it is posed; knows of contacts that give way from then on
 kk_status kki_island_settle(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, kk_error *error);
