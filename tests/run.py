@@ -282,15 +282,6 @@ OPEN = {
     31: {
         "contact that slides and spins: order",
     },
-    33: {
-        "arm of seven hinges: |dE| / Kmax, 10 ms",
-        "chain of twelve ball joints: |dE| / Kmax, 10 ms",
-        "steps degraded, held or refused",
-    },
-    34: {
-        "humanoid36: and in all of a throw, of Kmax and work",
-        "humanoid38: and in all of a throw, of Kmax and work",
-    },
     38: {
         "rattleback: energy gained, of the first",
     },
