@@ -99,7 +99,7 @@ kk_status kki_paper_forces(const kk_model *m, kk_simulator *s, const kk_input *i
     return status;
 }
 
-// ---- judgement
+// ---- judgment
 
 void kki_paper_judge(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem, int sweeps) {
     kki_certificate proof;

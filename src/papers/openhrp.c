@@ -28,11 +28,11 @@ static const double NEAR = 1e-4;
 typedef struct openhrp {
     size_t size;
     int32_t most_rows;
-    double *A;      ///< [most_rows × stride]
-    double *b, *f;  ///< [most_rows] (5)
-    double *a0, *a; ///< [nv] accelerations of joints without and with a unit force
-    double *lag;    ///< [nlag]
-    kk_force *held; ///< [nnode] constraint forces on nodes, world axes about their origins
+    double *A;          ///< [most_rows × stride]
+    double *b, *f;      ///< [most_rows] (5)
+    double *a0, *a;     ///< [nv] accelerations of joints without and with a unit force
+    double *activation; ///< [nactivation]
+    kk_force *held;     ///< [nnode] constraint forces on nodes, world axes about their origins
 } openhrp;
 
 static openhrp *own(const kk_simulator *s) {
@@ -48,7 +48,7 @@ static void place(kki_layout *layout, const kk_model *m, openhrp *o) {
     KKI_LAYOUT_ARRAY(layout, o->f, stride);
     KKI_LAYOUT_ARRAY(layout, o->a0, (size_t)m->nv + 4);
     KKI_LAYOUT_ARRAY(layout, o->a, (size_t)m->nv + 4);
-    KKI_LAYOUT_ARRAY(layout, o->lag, (size_t)m->nlag);
+    KKI_LAYOUT_ARRAY(layout, o->activation, (size_t)m->nactivation);
     KKI_LAYOUT_ARRAY(layout, o->held, (size_t)m->nnode);
 }
 
@@ -322,7 +322,7 @@ static void sweep_friction(openhrp *o, const kk_simulator *s, const kki_island *
 }
 
 static int iterate(openhrp *o, const kk_simulator *s, const kki_island *I) {
-    const int most = s->options.max_sweeps > 0 ? s->options.max_sweeps : KKI_PAPER_SWEEPS_OPENHRP;
+    const int most = s->effort.rounds > 0 ? s->effort.rounds : KKI_PAPER_SWEEPS_OPENHRP;
     memset(o->f, 0, (size_t)I->stride * sizeof *o->f); // (15)
     memcpy(o->b, s->solution.g + I->first_row, (size_t)I->nrow * sizeof *o->b);
     for (int l = 1; l <= most; l++) {
@@ -397,7 +397,7 @@ static kk_status stage(const kk_model *m, kk_simulator *s, const kk_input *input
     }
     kk_integrate(m, s->rk4.q_part, sigma, s->motion.q);
     kki_rk4_slopes(m, sigma, s->motion.v, slope);
-    memcpy(s->motion.activation, own(s)->lag, (size_t)m->nlag * sizeof *s->motion.activation);
+    memcpy(s->motion.activation, own(s)->activation, (size_t)m->nactivation * sizeof *s->motion.activation);
     const kk_status status = accelerate(m, s, input, 0, 1, a, error);
     for (int k = 0; k < m->nv; k++) {
         s->kick.y_end[k] += weight * a[k];
@@ -437,7 +437,7 @@ static kk_status step(const kk_model *m, kk_simulator *s, const kk_state *state,
     kk_status status = kki_paper_constrain(m, s, state, NEAR);
     status = status ? status : kki_paper_divide(m, s, state, error);
     status = status ? status : accelerate(m, s, input, s->h, 0, o->a0, error); // f = 0
-    memcpy(o->lag, s->motion.activation, (size_t)m->nlag * sizeof *s->motion.activation);
+    memcpy(o->activation, s->motion.activation, (size_t)m->nactivation * sizeof *s->motion.activation);
     for (int i = 0; i < s->islands.count && status == KK_OK; i++) {
         status = solve(m, s, &s->islands.list[i], error);
     }

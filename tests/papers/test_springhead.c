@@ -4,7 +4,8 @@
 #include "scenes.h"
 
 static kk_step_options springhead(double h, int sweeps) {
-    return (kk_step_options){.solver = KK_SOLVER_SPRINGHEAD, .timestep = h, .max_sweeps = sweeps};
+    return (kk_step_options){
+        .solver = KK_SOLVER_SPRINGHEAD, .timestep = h, .effort = KK_EFFORT_SWEEPS, .iterations = sweeps};
 }
 
 /// Five boxes on each other, heavier upwards; the worst residual of the last step.

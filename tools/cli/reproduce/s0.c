@@ -138,7 +138,7 @@ static box_figures drop_boxes(study *s, int method, int panel) {
         if (!step(s, &t, NULL)) {
             break;
         }
-        const kk_report r = kk_simulator_report(t.simulator);
+        const kk_report r = *kk_simulator_report(t.simulator);
         x.residual = exam_max(x.residual, r.residual);
         x.deepest = exam_max(x.deepest, overlap_of(&t));
         x.contacts = r.contacts > x.contacts ? r.contacts : x.contacts;
@@ -294,7 +294,7 @@ static double time_fall(study *s, int method, int panel, int *most) {
             if (!timed_step(s, &t, &input, &one)) {
                 break;
             }
-            const int n = kk_simulator_report(t.simulator).contacts;
+            const int n = kk_simulator_report(t.simulator)->contacts;
             if (n < MOST_POINTS && taken[n].count < SAMPLES) {
                 taken[n].us[taken[n].count++] = one.us[0];
                 *most = n > *most ? n : *most;
@@ -366,7 +366,7 @@ static double time_standing(study *s, int method, int count, int *points) {
             if (!timed_step(s, &t, &(kk_input){.control = control}, taken)) {
                 break;
             }
-            const int n = kk_simulator_report(t.simulator).contacts;
+            const int n = kk_simulator_report(t.simulator)->contacts;
             *points = n > *points ? n : *points;
         }
         us = taken->count > 0 ? median(taken) : INFINITY;

@@ -237,7 +237,7 @@ static void run_walk(study *s) {
     char words[80], what[160];
     double gap = 0, residual = 0, wall = 0, simulated = 0;
     trace t = {.e = &s->exam};
-    t.path = exam_plot(&s->exam, "way of the centre of mass", "x / m", "y / m", false);
+    t.path = exam_plot(&s->exam, "way of the center of mass", "x / m", "y / m", false);
     t.tilt = exam_plot(&s->exam, "inclination of the body", "time / s", "angle / °", false);
     t.zmp_x = exam_plot(&s->exam, "ZMP, with bushes and stabiliser", "time / s", "x / m", false);
     t.zmp_y = exam_plot(&s->exam, "ZMP, with bushes and stabiliser", "time / s", "y / m", false);
@@ -353,7 +353,7 @@ const study_def studies_s0_walk[] = {
      "any noise (Fig. 4).",
      true, run_stepping},
     {"s0", "s0_walk", "S0 Fig. 6: 19 steps in 20 s with turns and backward steps",
-     "Played back with PD control: without bushes it completes without stabiliser; with bushes it falls without and "
+     "Played back with PD control: without bushes it completes without stabilizer; with bushes it falls without and "
      "completes with it (Fig. 6).",
      true, run_walk},
     {"s0", "s0_robustness", "S0 Fig. 6: how far the three outcomes hold",
