@@ -233,7 +233,7 @@ static void run_constants(study *s) {
     bool is_usual = false;
     study_tabulate(s, "Where table 8.1 comes out whole (stands at 3.92 N, slips at 4.41 N, at 1/50 … 1/400 s)");
     study_row(s, "k [N/m]|ν [N s/m]|block 0.3 m high|0.5 m|1 m");
-    for (int i = 0; i < STIFF; i++) {
+    for (int i = s->quick ? 1 : 0; i < (s->quick ? 2 : STIFF); i++) {
         for (int j = 0; j < DAMPED; j++) {
             const char *cell[HIGH];
             for (int h = 0; h < HIGH; h++) {
@@ -247,7 +247,10 @@ static void run_constants(study *s) {
             study_row(s, "%g|%g|%s|%s|%s", stiff[i], damped[j], cell[0], cell[1], cell[2]);
         }
     }
-    study_at_least(s, "settings of 45 with which table 8.1 comes out whole", "constants not given", found, "", 1);
+    study_at_least(s,
+                   s->quick ? "settings of 9 with which table 8.1 comes out whole"
+                            : "settings of 45 with which table 8.1 comes out whole",
+                   "constants not given", found, "", 1);
     study_fact(s, "among them those used in the other experiments here", "", is_usual ? "yes" : "no", "yes", is_usual);
 }
 
@@ -627,6 +630,7 @@ const study_def studies_s1[] = {
      .name = "s1_constants",
      .title = "S1 8.1.2: with which springs does table 8.1 come out?",
      .paper = "The thesis tells neither stiffness nor damping of its contacts, nor the size of the block.",
+     .is_quick = true,
      .run = run_constants},
     {.seed = "s1",
      .name = "s1_pendulum",
