@@ -24,11 +24,8 @@ typedef struct constants {
 static const constants USUAL = {0, 0, 0.04};
 
 static bool begin_crab(study *s, const constants *k, crab *c) {
-    const kk_step_options options = {.solver = KK_SOLVER_KURODA,
-                                     .timestep = STEP,
-                                     .spring_stiffness = k->stiffness,
-                                     .spring_damping = k->damping,
-                                     .spring_depth = k->depth};
+    const kk_step_options options = {
+        .solver = KK_SOLVER_KURODA, .timestep = STEP, .paper = {k->stiffness, k->damping, k->depth}};
     *c = (crab){.mass = 0};
     if (!runner_load(&c->r, s, "crane/crane_free.urdf", NULL, &options)) {
         return false;
