@@ -10,6 +10,7 @@
 #   make exam       run scenes with known answers; plots in build/exam
 #   make determinism  thirteen simulations of 10 000 steps: same bits by every compiler, level, variant, number of threads and in WebAssembly
 #   make bench      measure beside the peers; ARGS="scenes" one of dynamics, scenes, loading, collision, simbench, piles, batch, python
+#   make instructions  instructions a step of thirty public models, which no load of the machine moves; ARGS="--compare old.json --functions 20"
 #   make solverbench  every method of the contact solver on the problems of tests/corpus; ARGS="--compare old.json", --json, --method, --family
 #   make exact      prove a million random distances, depths in meshes and times of impact, in hours; PAIRS= SHOTS= SEED= how many
 #   make crosscheck compare the results with the peers'
@@ -39,7 +40,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # tests/golden holds makers of reference data, which are run by hand
 TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c tools/%.c,$(filter-out tests/install/% tests/golden/%,$(SOURCES)))
 
-.PHONY: all demo show view pictures measure-stream test test-long exam zoo determinism bench solverbench exact crosscheck check check-format check-tidy check-layers check-shell \
+.PHONY: all demo show view pictures measure-stream test test-long exam zoo instructions determinism bench solverbench exact crosscheck check check-format check-tidy check-layers check-shell \
 	check-sanitizers coverage install format clean help python wheel dist web web-engine web-packages crane test-web bench-web setup-% build-%
 .DEFAULT_GOAL := all
 
@@ -100,6 +101,9 @@ test-long: setup-zoo build-release
 
 zoo: setup-zoo build-release
 	@python3 benchmarks/zoo/run.py $(ARGS)
+
+instructions: setup-base
+	@python3 benchmarks/instructions.py $(ARGS)
 
 exam: setup-base build-release
 	@mkdir -p build/exam && build/release/karakuri exam --out build/exam $(ARGS)

@@ -19,13 +19,14 @@ typedef struct kk_material_def {
     double stiffness;   ///< N/m a point; +inf: rigid
     double damping;     ///< N s/m a point, with a finite stiffness
     double adhesion;    ///< N a point, ≥ 0: tension borne before it comes off
+    double slip;        ///< m/s a newton, ≥ 0: creep, tangential speed over tangential force inside the cone
     int combine;        ///< kk_combine
     kk_origin origin;
 } kk_material_def;
 
 typedef enum kk_combine {
     /// geometric mean of friction, torsion, rolling, adhesion; stiffnesses and dampings in series, a rigid one leaving both to
-    /// the other; larger restitution
+    /// the other; larger restitution; the sum of slips, which are in series, too
     KK_COMBINE_MEAN,
     KK_COMBINE_MIN,
     KK_COMBINE_MAX,

@@ -47,7 +47,7 @@ typedef struct kk_contact_law {
     double friction, static_friction;
     double friction_across; ///< along the y axis of shape `axes`, friction being that along its x axis
     int axes;               ///< id of a shape
-    double torsion, rolling, restitution, stiffness, damping, adhesion;
+    double torsion, rolling, restitution, stiffness, damping, adhesion, slip;
 } kk_contact_law;
 
 /// Checks the whole spec and builds the model.

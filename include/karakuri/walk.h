@@ -93,5 +93,16 @@ KK_API double kk_crawl_speed(const kk_crawl *crawl);
 KK_API kk_status kk_crawl_pose(const kk_model *model, kk_ik *ik, const kk_crawl *crawl, const int *toe, double time,
                                double *q, kk_error *error);
 
+// ---- legs whose motors sit elsewhere -------------------------------------------------------------------------------------------------
+
+/// A leg that is driven by wires, rods or belts is simulated as a chain of hinges; these tell what its motors do (S4, equations 1 and 2). Jacobians are of the
+/// foot against the body, row-major, count × count: three rows for a point, or six; Js by the model's joints, Jp by the motors.
+/// θ'p = Jp⁻¹ Js θ's. KK_SINGULAR where the leg is stretched out. @param count  1 … 6    @param parallel [count] result, may be `serial`
+KK_API kk_status kk_map_velocity(int count, const double *Js, const double *Jp, const double *serial, double *parallel,
+                                 kk_error *error);
+/// τp = Jpᵀ (Jsᵀ)⁻¹ τs: the same power.
+KK_API kk_status kk_map_torque(int count, const double *Js, const double *Jp, const double *serial, double *parallel,
+                               kk_error *error);
+
 KK_END_DECLS
 #endif

@@ -149,7 +149,8 @@ static const kki_field height_field_fields[] = {
         NUMBER("restitution", type, prefix restitution, "0 … 1"),                                             \
         NUMBER("stiffness", type, prefix stiffness, "N/m a point; without it: rigid"),                        \
         NUMBER("damping", type, prefix damping, "N s/m a point"),                                             \
-        NUMBER("adhesion", type, prefix adhesion, "N a point")
+        NUMBER("adhesion", type, prefix adhesion, "N a point"),                                               \
+        NUMBER("slip", type, prefix slip, "creep, m/s a newton: tangential speed over tangential force")
 
 static const kki_field material_fields[] = {
     TEXT("name", kk_material_def, name, true, "\"default\" is that of shapes that name none"),

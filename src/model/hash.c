@@ -151,6 +151,9 @@ static void add_law(kk_hash *hash, const kki_contact_law *l) {
                               l->restitution, l->stiffness,       l->damping, l->adhesion};
     kk_hash_update_doubles(hash, numbers, 9);
     add_ints(hash, &l->axes, 1);
+    if (l->slip > 0) {
+        kk_hash_update_doubles(hash, &l->slip, 1);
+    }
 }
 
 static void add_contacts(kk_hash *hash, const kk_model *m) {

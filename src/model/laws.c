@@ -1,6 +1,7 @@
 /// Contact laws: what two materials are together, a table over those that shapes which collide are made of.
 ///
-/// Friction, torsion, rolling and adhesion are combined by their geometric mean, two soft surfaces are springs in series:
+/// Friction, torsion, rolling and adhesion are combined by their geometric mean, two soft surfaces are springs in series and
+/// two that creep are dampers in series:
 /// 1/k = 1/k₁ + 1/k₂, and a rigid one leaves both spring and damper to the other. The rules are those of kk_material_def.
 #include <string.h>
 
@@ -83,7 +84,8 @@ kki_contact_law kki_law_of_material(const kk_material_def *material) {
                              .restitution = material->restitution,
                              .stiffness = material->stiffness,
                              .damping = is_rigid(material) ? 0 : material->damping,
-                             .adhesion = material->adhesion};
+                             .adhesion = material->adhesion,
+                             .slip = material->slip};
 }
 
 kki_contact_law kki_law_combined(const kk_material_def *a, const kk_material_def *b) {
@@ -91,6 +93,7 @@ kki_contact_law kki_law_combined(const kk_material_def *a, const kk_material_def
     kki_contact_law law = {.torsion = combine(rule, a->torsion, b->torsion),
                            .rolling = combine(rule, a->rolling, b->rolling),
                            .adhesion = combine(rule, a->adhesion, b->adhesion),
+                           .slip = rule == KK_COMBINE_MEAN ? a->slip + b->slip : combine(rule, a->slip, b->slip),
                            .restitution = rule == KK_COMBINE_MIN ? least(a->restitution, b->restitution)
                                                                  : most(a->restitution, b->restitution)};
     combine_friction(rule, a, b, &law);
@@ -105,7 +108,7 @@ static int same_numbers(const kk_material_def *a, const kk_material_def *b) {
     const kki_contact_law x = kki_law_of_material(a), y = kki_law_of_material(b);
     return a->combine == b->combine && x.friction == y.friction && x.static_friction == y.static_friction &&
            x.ratio == y.ratio && x.torsion == y.torsion && x.rolling == y.rolling && x.restitution == y.restitution &&
-           x.stiffness == y.stiffness && x.damping == y.damping && x.adhesion == y.adhesion;
+           x.stiffness == y.stiffness && x.damping == y.damping && x.adhesion == y.adhesion && x.slip == y.slip;
 }
 
 enum { UNUSED = -1, ALONE = -2 };

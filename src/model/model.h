@@ -132,7 +132,7 @@ typedef struct kki_model_field {
 typedef struct kki_contact_law {
     double friction, static_friction;
     double ratio; ///< of the friction across to that along the x axis of the shape `axes`; 1: isotropic
-    double torsion, rolling, restitution, stiffness, damping, adhesion;
+    double torsion, rolling, restitution, stiffness, damping, adhesion, slip;
     int32_t axes; ///< whose x axis: 0 the first shape's, 1 the second's
 } kki_contact_law;
 

@@ -127,7 +127,8 @@ int kk_model_may_touch(const kk_model *model, int shape_a, int shape_b, kk_conta
                                 .restitution = l->restitution,
                                 .stiffness = l->stiffness,
                                 .damping = l->damping,
-                                .adhesion = l->adhesion};
+                                .adhesion = l->adhesion,
+                                .slip = l->slip};
     }
     return 1;
 }

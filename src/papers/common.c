@@ -23,6 +23,7 @@ static const char *beyond_coulomb(const kki_contact_law *law, int one_friction) 
            : law->rolling > 0                                     ? "rolling friction"
            : law->restitution > 0                                 ? "restitution"
            : law->adhesion > 0                                    ? "adhesion"
+           : law->slip > 0                                        ? "creep"
            : law->ratio != 1                                      ? "friction that differs by direction"
            : one_friction && law->static_friction > law->friction ? "static friction above the sliding one"
                                                                   : NULL;

@@ -92,8 +92,9 @@ static int reflect_contact(const kk_model *m, kk_simulator *s, const kki_constra
         return 0;
     }
     k->swing = 0; // that of a kick before this one
-    if ((k->node[0] != 0 && k->node[1] != 0) || s->solution.compliance[c->row] != 0) {
-        return 0; // between hands a body is held and does not pivot
+    if ((k->node[0] != 0 && k->node[1] != 0) || s->solution.compliance[c->row] != 0 ||
+        s->solution.compliance[c->row + 1] != 0) {
+        return 0; // between hands a body is held and does not pivot; what creeps has no pivot
     }
     if (kki_may_swing(m, k, s->solution.lambda[c->row])) {
         kki_reflect_contact(m, s, k, c->sticks, u, s->solution.bias + c->row);

@@ -446,6 +446,21 @@ KK_TEST(mjcf_has_our_extension) {
     robot_free(&r);
 }
 
+// materials that MuJoCo has no word for, of all geoms of a body
+KK_TEST(mjcf_bodies_have_our_materials) {
+    robot r = mjcf_from_text("<mujoco><worldbody><geom type='plane' size='1 1 1'/><body name='a'><joint name='j'/>"
+                             "<geom name='g' size='0.1'/><geom name='h' size='0.2'/><karakuri material='creeps'/>"
+                             "</body></worldbody><karakuri><material name='creeps' friction='0.5' slip='0.001'/>"
+                             "</karakuri></mujoco>");
+    if (robot_is_good(&r, "materials") && KK_CHECK_EQ_INT(kk_spec_shape_count(r.spec), 3)) {
+        for (int i = 0; i < 3; i++) {
+            const kk_material_def *m = kk_spec_material(r.spec, kk_spec_shape(r.spec, i)->material);
+            KK_CHECK_NEAR(m->slip, i > 0 ? 0.001 : 0, 0);
+        }
+    }
+    robot_free(&r);
+}
+
 // ---- robots of others
 
 KK_TEST(mjcf_robots_of_others_load) {

@@ -492,7 +492,7 @@ KK_TEST(urdf_karakuri_contacts) {
     robot r = load("karakuri_material");
     const kk_shape_def *a = kk_spec_shape_const(r.spec, 0), *b = kk_spec_shape_const(r.spec, 1);
     const kk_material_def *m = kk_spec_material_const(r.spec, a->material);
-    KK_CHECK(m->friction == 1.2 && m->restitution == 0.3 && m->combine == KK_COMBINE_MAX);
+    KK_CHECK(m->friction == 1.2 && m->restitution == 0.3 && m->slip == 0.002 && m->combine == KK_COMBINE_MAX);
     KK_CHECK(b->material == 0 && b->margin == 0.01 && b->group == 2 && b->mask == 5);
     KK_CHECK(kk_spec_material_const(r.spec, 0)->friction == 0.5);
     KK_CHECK(kk_spec_material_pair_const(r.spec, 0)->together.friction == 0.9);

@@ -83,6 +83,7 @@ KK_TEST(broken_materials_are_refused) {
     REFUSED(material, 1, stiffness, NaN, KK_NOT_FINITE, item, "stiffness is nan");
     REFUSED(material, 1, damping, -1, KK_INVALID_MODEL, item, "damping");
     REFUSED(material, 1, adhesion, -1, KK_INVALID_MODEL, item, "adhesion");
+    REFUSED(material, 1, slip, -1, KK_INVALID_MODEL, item, "slip");
     REFUSED(material, 1, combine, 3, KK_INVALID_MODEL, item, "no combine rule 3");
     kk_spec *spec = scene_spec();
     kk_spec_material(spec, 1)->friction = 0;

@@ -226,7 +226,8 @@ static kk_material_def soft(void) {
                              .restitution = 0.3,
                              .stiffness = 300,
                              .damping = 10,
-                             .adhesion = 4};
+                             .adhesion = 4,
+                             .slip = 0.25};
 }
 
 static kk_material_def hard(void) {
@@ -238,7 +239,8 @@ static kk_material_def hard(void) {
                              .restitution = 0.5,
                              .stiffness = 600,
                              .damping = 15,
-                             .adhesion = 9};
+                             .adhesion = 9,
+                             .slip = 0.5};
 }
 
 static void check_law(kk_contact_law l, double friction, double sticking, double torsion, double rolling,
@@ -261,6 +263,18 @@ KK_TEST(materials_combine_by_the_larger_rule) {
     check_law(law_of(&a, &b), 0.4, 0.9, 0.01, 0.01, 0.3, 300, 10, 4);
     b.combine = KK_COMBINE_MAX;
     check_law(law_of(&a, &b), 0.9, 0.9, 0.04, 0.04, 0.5, 600, 15, 9);
+}
+
+// two that creep are dampers in series
+KK_TEST(slips_add_up) {
+    kk_material_def a = soft(), b = hard();
+    KK_CHECK_NEAR(law_of(&a, &b).slip, 0.75, 0);
+    a.combine = KK_COMBINE_MIN;
+    KK_CHECK_NEAR(law_of(&a, &b).slip, 0.25, 0);
+    b.combine = KK_COMBINE_MAX;
+    KK_CHECK_NEAR(law_of(&a, &b).slip, 0.5, 0);
+    b.slip = 0;
+    KK_CHECK_NEAR(law_of(&a, &b).slip, 0.25, 0);
 }
 
 // springs in series: a rigid one adds nothing to give way
@@ -633,6 +647,7 @@ KK_TEST(hash_sees_every_number_of_shapes_and_materials) {
     SEEN(material, 1, restitution, 1);
     SEEN(material, 1, stiffness, 1);
     SEEN(material, 1, adhesion, 1);
+    SEEN(material, 1, slip, 1);
     SEEN(material, 0, friction, 0.7);
     KK_CHECK(HASH_WITH(add_pair(s, 4, 0, -1)) != hash);
     const uint64_t paired = HASH_WITH(add_pair(s, 4, 0, 0));

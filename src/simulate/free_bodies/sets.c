@@ -8,7 +8,7 @@
 
 /// Rigid, without restitution, with one friction in all directions: what a sweep's step can do. It can bounce, too, where the instant does not matter.
 static int is_plain(const kk_simulator *s, const kki_contact_law *l) {
-    return l->ratio == 1 && !(l->torsion > 0) && !(l->rolling > 0) && !(l->adhesion > 0) &&
+    return l->ratio == 1 && !(l->torsion > 0) && !(l->rolling > 0) && !(l->adhesion > 0) && !(l->slip > 0) &&
            (!(l->restitution > 0) || kki_is_overlapping_only(s)) && !(l->stiffness < __builtin_inf()) &&
            !(l->static_friction > l->friction);
 }
