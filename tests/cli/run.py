@@ -652,6 +652,9 @@ def check_strange_recordings(bench):
     (bench.folder / "pipe.xml").unlink()
     os.mkfifo(bench.folder / "pipe.xml")
     bench.expect("that became a pipe", ["replay", "pipe.kkr", "--verify"], INPUT, err=["is no model file"])
+    bench.expect("is not waited for in an export", ["export", "pipe.kkr", "--csv", "--out", "pipe.csv"], OK, err=["columns are numbered"])
+    bench.expect("nor in a picture", ["render", "pipe.xml", "-o", "pipe.png"], INPUT, err=["FIFO"])
+    bench.expect("nor in a page", ["view", "pipe.xml", "--save", "pipe.html"], INPUT, err=["FIFO"])
     name = "a\033[2J\u009b31m\rb.xml"
     (bench.folder / name).write_text(scene)
     done = bench.expect("a name of commands", ["run", name, "-t", "0.02", "--out", "name.kkr"], OK)
