@@ -209,6 +209,27 @@ class Faults(Case):
         sweep.run(study(), out, engine="serial")
         self.assertEqual(self.bytes_of("full"), wanted)
 
+    @unittest.skipUnless(os.geteuid() == 0, "a full disk: only root can mount one")
+    def test_a_full_disk_and_one_that_is_read_only(self) -> None:
+        """The same by a real disk of 16 kB."""
+        place = self.folder / "disk"
+        place.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(place)], capture_output=True).returncode:
+            self.skipTest("a full disk: mount is not allowed here")
+        try:
+            with self.assertRaisesRegex(sweep.NoRoom, "No space left"):
+                sweep.run(study(), place / "out", engine="serial")
+            subprocess.run(["mount", "-o", "remount,size=1m", str(place)], check=True)
+            sweep.run(study(), place / "out", engine="serial")
+            found = b"".join((place / "out" / name).read_bytes() for name in ("results.npy", "failures.csv", "summary.csv"))
+            subprocess.run(["mount", "-o", "remount,ro", str(place)], check=True)
+            for out in ("out", "new"):
+                with self.assertRaisesRegex(sweep.ReadOnly, "Read-only.*--out"):
+                    sweep.run(study(), place / out, engine="serial")
+        finally:
+            subprocess.run(["umount", "-l", str(place)], check=True)
+        self.assertEqual(found, self.undisturbed())
+
     def test_read_only(self) -> None:
         with mock.patch("os.open", side_effect=PermissionError(30, "Read-only file system")):
             with self.assertRaisesRegex(sweep.ReadOnly, "--out"):
@@ -419,6 +440,23 @@ class Designs(unittest.TestCase):
             self.assertEqual(found[f"q{q:g}"], good[int(q * len(good))])
         self.assertAlmostEqual(found["mean"], good.mean(), delta=1e-12)
         self.assertAlmostEqual(found["sd"] / good.std(ddof=1), 1, delta=1e-12)
+
+
+TOOL = ROOT / "build" / "release" / "karakuri"
+
+
+@unittest.skipUnless(TOOL.exists(), "karakuri optimize --on: the tool is not built")
+class Tool(Case):
+    def test_optimize_elsewhere_is_that_of_the_tool(self) -> None:
+        words = [str(TOOL), "optimize", str(PENDULUM), "-t", "0.5", "--limit", "50", "--maximize", "mean:tip.x", "--effort", "0.5", "-g", "3", "--knots", "4"]
+        environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(karakuri.__file__).parents[1]), "KARAKURI_PYTHON": sys.executable}
+        found = []
+        for k, more in enumerate(([], ["--on", "processes:2"])):
+            done = subprocess.run([*words, *more, "--json", "-q", "-o", str(self.folder / f"{k}.csv")], capture_output=True, text=True, env=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            answer = json.loads(done.stdout)
+            found.append((answer["cost"], answer["best"], answer["population"], (self.folder / f"{k}.csv").read_bytes()))
+        self.assertEqual(found[0], found[1])
 
 
 class Command(Case):

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Kills: a study is run by an engine while its workers and its driver are killed (SIGKILL) at random moments; the driver is given again until
-the study is done. The merged result must be that of an undisturbed run byte for byte, with each block once in the journal.
+"""Sweeps on real engines: the same bytes on each, and what kills do.
 
-    tests/sweep/run.py [--engine processes|ray|dask|mpi]... [--kills N] [--seed S] [--python PYTHON]
+agree   a study with early stopping and a search on each engine, and the study in 1, 2 and 7 shards: the same bytes, the same best candidate; training rows as actors of Ray
+kills   a study is run by an engine while its workers and its driver are killed (SIGKILL) at random moments; the driver is given again until
+        the study is done. The merged result must be that of an undisturbed run byte for byte, with each block once in the journal.
 
-PYTHON has numpy, and the packages of the engines (build/venv-engines, made by --install, in which case mpi needs Debian's openmpi-bin and libopenmpi-dev). Engines
-whose package is missing are skipped and told. Prints «N passed, N failed» last.
+    tests/sweep/run.py [agree] [kills] [--engine processes|ray|dask|mpi]... [--kills N] [--seed S] [--python PYTHON]
+
+Without PYTHON an environment with the packages of the engines is made under build/python; mpi needs Debian's openmpi-bin as well. Engines whose package is missing are
+skipped and told. Prints «N passed, N failed» last.
 """
 import argparse
 import os
@@ -192,14 +195,88 @@ def one_study(engine, out, wanted, kills, rng):
     return workers_killed, drivers_killed, "" if result(out) == wanted else "the merged result is another"
 
 
+SEARCH = """
+[search]
+maximize = "top"
+generations = 5
+"""
+
+ACTORS = """
+import hashlib, sys
+import numpy as np
+from karakuri.gym.sharded import ShardedVectorEnv
+from karakuri.gym import VectorEnv
+
+def played(envs):
+    rng, seen = np.random.default_rng(0), [envs.reset(seed=3)[0]]
+    for _ in range(60):
+        seen += envs.step(rng.uniform(-1, 1, (24, 3)).astype(np.float32))[:4]
+    return b"".join(np.asarray(x).tobytes() for x in seen)
+
+assert played(VectorEnv("Hopper", 24)) == played(ShardedVectorEnv("Hopper", 24, 2, "ray")) == played(ShardedVectorEnv("Hopper", 24, 3, "ray"))
+"""
+
+
+def agree(engines, options):
+    """All engines give the bytes of one process."""
+    good, bad = [], []
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        text = STUDY.format(model=ROOT / "models/double_pendulum/double_pendulum.xml", points=400)
+        (folder / "study.toml").write_text(text)
+        (folder / "search.toml").write_text(text + SEARCH)
+
+        def run(words, out, study="study.toml"):
+            words = [str(word) for word in words]
+            words[words.index(str(folder / "study.toml"))] = str(folder / study)
+            done = subprocess.run([*words, "--json"], capture_output=True, text=True)
+            if done.returncode:
+                return done.stderr[-500:].encode()
+            return result(out) if study == "study.toml" else done.stdout[done.stdout.index("{"):].encode()
+
+        plain = Engine("processes", options.python, folder).command
+        wanted = run([*plain(folder / "one")[:-1], "serial"], folder / "one")
+        best = run([*plain(folder / "best")[:-1], "serial"], folder / "best", "search.toml")
+        for shards in (2, 7):
+            out = folder / f"cut{shards}"
+            for k in reversed(range(shards)):
+                subprocess.run([*plain(out), "--shard", f"{k}/{shards}"], check=True, stdout=subprocess.DEVNULL)
+            (good if run([*plain(out), "--merge"], out) == wanted else bad).append(f"{shards} shards")
+        for name in engines:
+            engine = KINDS[name](name, options.python, folder)
+            try:
+                engine.open()
+                for study, answer in (("study.toml", wanted), ("search.toml", best)):
+                    out = folder / f"{name}-{study}"
+                    (good if run(engine.command(out), out, study) == answer else bad).append(f"{name}, {study[:-5]}")
+            finally:
+                engine.close()
+        if "ray" in engines and not subprocess.run([options.python, "-c", "import gymnasium"], capture_output=True).returncode:
+            done = subprocess.run([options.python, "-c", ACTORS], capture_output=True, text=True)
+            (bad if done.returncode else good).append(f"rows as actors of Ray{done.stderr[-500:] if done.returncode else ''}")
+    print(f"the same bytes: {'; '.join(good)}" + (f"\nFAILED other bytes: {'; '.join(bad)}" if bad else ""), flush=True)
+    return len(good), len(bad), 0
+
+
+def missing(name, python):
+    """Why an engine cannot be tested here, or nothing."""
+    package = ENGINES[name][0]
+    if subprocess.run([python, "-c", f"import {package}"], capture_output=True).returncode:
+        return f"{python} has no {package}"
+    return "no mpirun (Debian package openmpi-bin)" if name == "mpi" and not shutil.which("mpirun") else ""
+
+
+def environment():
+    """The package built, and a Python with numpy and the engines; mpi4py where MPI is."""
+    sys.path.insert(0, str(ROOT / "python"))
+    import make
+    make.check_python()
+    make.build(2)
+    return str(make.environment(sys.executable, ["numpy", "gymnasium", "ray", "distributed", *(["mpi4py"] if shutil.which("mpirun") else [])]))
+
+
 def test(name, options, rng):
-    package, kills = ENGINES[name][0], options.kills or ENGINES[name][1]
-    if subprocess.run([options.python, "-c", f"import {package}"], capture_output=True).returncode:
-        print(f"skipped sweep on {name}: {options.python} has no {package}")
-        return 0, 0, 1
-    if name == "mpi" and not shutil.which("mpirun"):
-        print("skipped sweep on mpi: no mpirun (Debian package openmpi-bin)")
-        return 0, 0, 1
+    kills = options.kills or ENGINES[name][1]
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         points = 2400 if name == "processes" else 4000
@@ -223,14 +300,26 @@ def test(name, options, rng):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="*", choices=("agree", "kills", []))
     parser.add_argument("--engine", action="append", choices=ENGINES)
     parser.add_argument("--kills", type=int)
     parser.add_argument("--seed", type=int, default=0)
-    engines = ROOT / "build" / "venv-engines" / "bin" / "python"
-    parser.add_argument("--python", default=str(engines) if engines.exists() else sys.executable)
+    parser.add_argument("--python")
     options = parser.parse_args()
-    rng = random.Random(options.seed)
-    passed, failed, skipped = (sum(column) for column in zip(*(test(name, options, rng) for name in options.engine or ENGINES)))
+    options.python = options.python or environment()
+    rng, counts, engines = random.Random(options.seed), [(0, 0, 0)], []
+    for name in options.engine or ENGINES:
+        why = missing(name, options.python)
+        if why:
+            print(f"skipped sweep on {name}: {why}")
+            counts.append((0, 0, 1))
+        else:
+            engines.append(name)
+    if not options.what or "agree" in options.what:
+        counts.append(agree(engines, options))
+    if not options.what or "kills" in options.what:
+        counts += [test(name, options, rng) for name in engines]
+    passed, failed, skipped = (sum(column) for column in zip(*counts))
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return int(failed > 0)
 
