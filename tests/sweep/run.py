@@ -213,7 +213,7 @@ def played(envs):
         seen += envs.step(rng.uniform(-1, 1, (24, 3)).astype(np.float32))[:4]
     return b"".join(np.asarray(x).tobytes() for x in seen)
 
-assert played(VectorEnv("Hopper", 24)) == played(ShardedVectorEnv("Hopper", 24, 2, "ray")) == played(ShardedVectorEnv("Hopper", 24, 3, "ray"))
+assert played(VectorEnv("Hopper", 24)) == played(ShardedVectorEnv("Hopper", 24, 2, cpus=0.1)) == played(ShardedVectorEnv("Hopper", 24, 3, cpus=0.1))
 """
 
 

@@ -37,7 +37,7 @@ class _Here:
 class _Actor:
     """A shard in an actor of Ray; calls come back at once, with what `gather` waits for."""
 
-    def __init__(self, settings: dict[str, Any]) -> None:
+    def __init__(self, settings: dict[str, Any], cpus: float) -> None:
         try:
             ray = importlib.import_module("ray")
         except ImportError as error:
@@ -45,7 +45,9 @@ class _Actor:
         from ..sweep.engines import open_engine
         if not ray.is_initialized():
             open_engine("ray")
-        self.actor = ray.remote(_Here).options(num_cpus=1).remote(settings)
+        if ray.available_resources().get("CPU", 0) < cpus:
+            raise ValueError(f"the cluster has no {cpus:g} processors left for another shard; ask for fewer shards, or for less by cpus=")
+        self.actor = ray.remote(_Here).options(num_cpus=cpus).remote(settings)
         self.gather = ray.get
 
     def call(self, name: str, *words: Any, **named: Any) -> Any:
@@ -53,17 +55,17 @@ class _Actor:
 
 
 class ShardedVectorEnv(gymnasium.vector.VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
-    """Rows cut into `shards` runs of neighbors. engine: "ray", or "here" for all in this process. Other settings are VectorEnv's."""
+    """Rows cut into `shards` runs of neighbors. engine: "ray", with so many `cpus` for each, or "here" for all in this process. Other settings are VectorEnv's."""
 
-    def __init__(self, task: str, num_envs: int, shards: int, engine: str = "ray", workers: int | None = 1, **settings: Any) -> None:
+    def __init__(self, task: str, num_envs: int, shards: int, engine: str = "ray", workers: int | None = 1, cpus: float = 1, **settings: Any) -> None:
         if engine not in ("ray", "here"):
             raise ValueError(f"engine is {engine!r}; it is ray or here")
         if not 1 <= shards <= num_envs:
             raise ValueError(f"shards is {shards}; from 1 to {num_envs}, the number of environments, can be had")
         self.num_envs = num_envs
         self.cuts = [num_envs * k // shards for k in range(shards + 1)]
-        self.shards = [(_Actor if engine == "ray" else _Here)({"task": task, "num_envs": b - a, "workers": workers, **settings})
-                       for a, b in zip(self.cuts, self.cuts[1:])]
+        each = [{"task": task, "num_envs": b - a, "workers": workers, **settings} for a, b in zip(self.cuts, self.cuts[1:])]
+        self.shards: list[Any] = [_Actor(own, cpus) if engine == "ray" else _Here(own) for own in each]
         one = VectorEnv(task, 1, workers=1)
         self.single_observation_space, self.single_action_space = one.single_observation_space, one.single_action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
