@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import concurrent.futures as futures
+import importlib.util
 import json
 import os
 import pathlib
+import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -457,6 +460,48 @@ class Tool(Case):
             answer = json.loads(done.stdout)
             found.append((answer["cost"], answer["best"], answer["population"], (self.folder / f"{k}.csv").read_bytes()))
         self.assertEqual(found[0], found[1])
+
+
+PAGE = ROOT / "docs" / "guide" / "from-one-laptop-to-a-cluster.md"
+PACKAGES = {"ray": "ray", "dask": "distributed", "mpi": "mpi4py"}
+
+
+@unittest.skipUnless(TOOL.exists(), "docs/guide/from-one-laptop-to-a-cluster.md: the tool is not built")
+class Guide(Case):
+    """Every block of the page, in its order; those of an engine where it is installed."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        (self.folder / "models").symlink_to(ROOT / "models")
+        (self.folder / "bin").mkdir()
+        package = str(pathlib.Path(karakuri.__file__).parents[1])
+        self.env = {**os.environ, "PATH": os.pathsep.join([str(self.folder / "bin"), str(TOOL.parent), os.environ["PATH"]]), "PYTHONPATH": package,
+                    "KARAKURI_PYTHON": sys.executable, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                    "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+        (self.folder / "bin" / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')  # a link would lose its virtual environment
+        (self.folder / "bin" / "python").chmod(0o755)
+
+    def lacks(self, name: str | None) -> bool:
+        return name in PACKAGES and (importlib.util.find_spec(PACKAGES[name]) is None or (name == "mpi" and shutil.which("mpirun") is None))
+
+    def test_blocks(self) -> None:
+        blocks = re.findall(r"^```(\w+)(?: +(\S+))?\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+        self.assertGreaterEqual(len(blocks), 10)
+        results: set[bytes] = set()
+        for language, name, text in blocks:
+            if language != "sh":
+                (self.folder / name).write_text(text, encoding="utf-8")
+                continue
+            lines = "".join(line for line in text.splitlines(True) if not line.startswith("pip install"))
+            with self.subTest(text):
+                if self.lacks(name):
+                    continue
+                done = subprocess.run(["sh", "-e", "-c", lines], cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=300)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for folder in ("study", "sharded", "on-ray", "on-dask", "on-mpi"):
+            if not self.lacks(folder[3:]):
+                results.add((self.folder / folder / "results.npy").read_bytes())
+        self.assertEqual(len(results), 1, "the same bytes on all engines")
 
 
 class Command(Case):

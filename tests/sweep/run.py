@@ -251,6 +251,8 @@ def agree(engines, options):
                     (good if run(engine.command(out), out, study) == answer else bad).append(f"{name}, {study[:-5]}")
             finally:
                 engine.close()
+        page = subprocess.run([options.python, "-m", "unittest", "test_sweep.Guide"], capture_output=True, text=True, cwd=ROOT / "python" / "tests")
+        (bad if page.returncode else good).append(f"the blocks of the guide{page.stderr[-500:] if page.returncode else ''}")
         if "ray" in engines and not subprocess.run([options.python, "-c", "import gymnasium"], capture_output=True).returncode:
             done = subprocess.run([options.python, "-c", ACTORS], capture_output=True, text=True)
             (bad if done.returncode else good).append(f"rows as actors of Ray{done.stderr[-500:] if done.returncode else ''}")
