@@ -70,7 +70,7 @@ demo: setup-base
 ifdef DEMO
 	@cd build/demo && ../release/examples/$(DEMO)
 else
-	@build/release/karakuri walk models/hrp2/hrp2_bush.xml --simulate --stabilise --report build/demo/walk.html
+	@build/release/karakuri walk models/hrp2/hrp2_bush.xml --simulate --stabilize --report build/demo/walk.html
 	@$(MAKE) -s --no-print-directory show
 endif
 

@@ -68,7 +68,7 @@ static void check_keys(const char *name, kk_recording *recording, const kk_model
         KK_CHECK_BITS(kk_state_q(state)[kk_model_nq(model) - 1], last);
         for (int i = 0; i < KEY_EVERY; i++) {
             KK_CHECK_EQ_INT(kk_step(model, state, simulator, NULL, &error), KK_OK);
-            KK_CHECK_EQ_INT(kk_simulator_report(simulator).quality, KK_STEP_CERTIFIED);
+            KK_CHECK_EQ_INT(kk_simulator_report(simulator)->quality, KK_STEP_CERTIFIED);
         }
     }
     kk_simulator_free(simulator);
