@@ -30,7 +30,7 @@ static kk_audit step_with(stage *s, double torque) {
     const double tau[2] = {0, torque};
     const kk_input input = {.tau = tau};
     KK_CHECK_EQ_INT(kk_step(s->model, s->state, s->simulator, &input, &s->error), KK_OK);
-    return kk_simulator_report(s->simulator).audit;
+    return kk_simulator_report(s->simulator)->audit;
 }
 
 // after = before + actuators + applied + moved + correction − dissipated + error, to rounding
