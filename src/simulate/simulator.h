@@ -363,7 +363,8 @@ typedef struct kki_traits {
     int has_dry_friction; ///< some joint has dry friction, and may stay saturated through a kick (joint_friction.c)
     int has_spatial_tendons;
     int has_history;          ///< some control is delayed
-    int has_only_free_bodies; ///< without motors and dry friction (free_bodies/stepper.c)
+    int has_compensation;     ///< some body is relieved of its weight
+    int has_only_free_bodies; ///< without motors, dry friction and compensation (free_bodies/stepper.c)
 } kki_traits;
 
 /// The moving copy of the state, and what it moves with. Vectors of velocities are in the axes of the step's middle, [nv].
