@@ -20,7 +20,7 @@ static double most(double a, double b) {
     return a > b ? a : b;
 }
 
-static double combine(int rule, double a, double b) {
+static double combine(kk_combine rule, double a, double b) {
     switch (rule) {
     case KK_COMBINE_MIN: return least(a, b);
     case KK_COMBINE_MAX: return most(a, b);
@@ -36,7 +36,7 @@ static int is_rigid(const kk_material_def *material) {
     return __builtin_isinf(material->stiffness);
 }
 
-static void combine_springs(int rule, const kk_material_def *a, const kk_material_def *b, kki_contact_law *law) {
+static void combine_springs(kk_combine rule, const kk_material_def *a, const kk_material_def *b, kki_contact_law *law) {
     if (rule != KK_COMBINE_MAX && (is_rigid(a) || is_rigid(b))) {
         const kk_material_def *soft = is_rigid(a) ? b : a;
         law->stiffness = soft->stiffness;
@@ -65,7 +65,8 @@ static double across(const kk_material_def *material) {
 }
 
 /// Where both have a grain the first one's counts, and the other as if it had none: by the mean of its two directions.
-static void combine_friction(int rule, const kk_material_def *a, const kk_material_def *b, kki_contact_law *law) {
+static void combine_friction(kk_combine rule, const kk_material_def *a, const kk_material_def *b,
+                             kki_contact_law *law) {
     law->axes = has_grain(b) && !has_grain(a);
     const kk_material_def *grained = law->axes ? b : a, *other = law->axes ? a : b;
     const double plain = has_grain(other) ? kk_sqrt(other->friction * other->friction_across) : other->friction;
@@ -89,7 +90,7 @@ kki_contact_law kki_law_of_material(const kk_material_def *material) {
 }
 
 kki_contact_law kki_law_combined(const kk_material_def *a, const kk_material_def *b) {
-    const int rule = a->combine > b->combine ? a->combine : b->combine;
+    const kk_combine rule = a->combine > b->combine ? a->combine : b->combine;
     kki_contact_law law = {.torsion = combine(rule, a->torsion, b->torsion),
                            .rolling = combine(rule, a->rolling, b->rolling),
                            .adhesion = combine(rule, a->adhesion, b->adhesion),

@@ -223,11 +223,12 @@ static void find_rows(kki_piece *p) {
 /// The solved piece up to its first impact, and what happens there.
 static kk_status bounce(kki_piece *p, const double *u_first, double impact) {
     kk_simulator *s = p->s;
+    const double time = s->h * (1 - p->w * (1 - impact));
     cut_rows(p, impact);
     kki_piece_cut(p, impact, kki_piece_rows(p, s->solution.lambda));
     p->has_rows = 1;
     p->I->report->events++;
-    return kki_exchange(p, u_first);
+    return kki_exchange(p, u_first, time);
 }
 
 /// One piece: solved, cut at its first event. True where the step goes on behind it.

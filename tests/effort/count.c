@@ -114,7 +114,9 @@ static uint64_t quantile(double share) {
 static void tell(qemu_plugin_id_t id, void *user) {
     (void)id;
     (void)user;
-    fprintf(stderr, "calls %" PRIu64 " instructions %" PRIu64 " median %" PRIu64 " p99 %" PRIu64 " p999999 %" PRIu64 " most %" PRIu64 "\n",
+    fprintf(stderr,
+            "calls %" PRIu64 " instructions %" PRIu64 " median %" PRIu64 " p99 %" PRIu64 " p999999 %" PRIu64
+            " most %" PRIu64 "\n",
             calls, total, quantile(0.5), quantile(0.99), quantile(0.999999), most);
 }
 

@@ -30,7 +30,7 @@ static pulled pull(double standing, double sliding, double force, double angle) 
         result.let_go = kk_hypot(v[3], v[4]);
         result.held = result.let_go < 1e-9 ? f : result.held;
     }
-    result.held_friction = kk_simulator_contact(s.simulator, 0).friction;
+    result.held_friction = kk_simulator_contacts(s.simulator)[0].friction;
     stage_end(&s);
     return result;
 }
@@ -157,13 +157,13 @@ static double creep(double slip, double across, double force, double angle, int 
         kk_force wrench[2] = {{{0, 0, 0}, {0, 0, 0}}, push};
         const kk_input input = {.wrench = wrench};
         KK_CHECK(stage_run(&s, 1, &input));
-        const kk_audit audit = kk_simulator_report(s.simulator).audit;
+        const kk_audit audit = kk_simulator_report(s.simulator)->audit;
         KK_CHECK(audit.error <= 1e-9 * audit.scale && audit.dissipated >= -1e-9 * audit.scale);
     }
-    *points = kk_simulator_report(s.simulator).contacts;
+    *points = kk_simulator_report(s.simulator)->contacts;
     const double *v = stage_v(&s, block);
     // what a contact tells of its velocity is how fast it creeps
-    KK_CHECK_NEAR(kk_simulator_contact(s.simulator, 0).velocity.x, v[3], 1e-9);
+    KK_CHECK_NEAR(kk_simulator_contacts(s.simulator)[0].velocity.x, v[3], 1e-9);
     const double speed = v[3] * kk_cos(angle) + v[4] * kk_sin(angle);
     stage_end(&s);
     return speed;
@@ -215,7 +215,7 @@ KK_TEST(creep_where_it_bounces) {
     double least = INFINITY;
     for (int i = 0; i < 1500; i++) {
         KK_CHECK(stage_run(&s, 1, NULL));
-        const kk_audit audit = kk_simulator_report(s.simulator).audit;
+        const kk_audit audit = kk_simulator_report(s.simulator)->audit;
         const double energy = audit.kinetic[1] + audit.potential[1];
         KK_CHECK(energy <= least + 1e-4);
         least = energy < least ? energy : least;

@@ -15,7 +15,7 @@
 typedef struct soak_options {
     const char *model, *keyframe, *expect;
     double hours, dt, shake, hold;
-    int64_t steps, episode, seed, newton, sweeps, budget;
+    int64_t steps, episode, seed, newton, budget;
 } soak_options;
 
 static const soak_options defaults = {.steps = 100000, .shake = 0.5, .hold = 0.1};
@@ -74,13 +74,6 @@ static const cli_option options_table[] = {
      .low = 1,
      .high = 1e6,
      .about = "ceiling of effort: Newton iterations of a step at most; steps that it cuts short are counted"},
-    {.name = "sweeps",
-     .kind = CLI_COUNT,
-     .offset = offsetof(soak_options, sweeps),
-     .value = "N",
-     .low = 1,
-     .high = 1e6,
-     .about = "Gauss-Seidel sweeps of a step at most, before other methods take over"},
     {.name = "budget",
      .kind = CLI_COUNT,
      .offset = offsetof(soak_options, budget),
@@ -233,7 +226,7 @@ static int step(job *j) {
         return code;
     }
     spread_add(&j->times, busy() - from);
-    const kk_report report = kk_simulator_report(j->simulator);
+    const kk_report report = *kk_simulator_report(j->simulator);
     take_report(j, &report);
     j->steps++;
     j->simulated += timestep_of(j);
@@ -264,13 +257,13 @@ static int replay(job *j, const void *bytes, size_t size, int64_t from) {
 
 static void take_look(job *j) {
     j->look[j->looks++] = (look){.steps = j->steps,
-                                 .bytes = j->held.bytes,
-                                 .requests = j->held.requests,
-                                 .resident = resident(),
-                                 .blocks = j->held.blocks,
-                                 .hash = kk_state_hash(j->state),
-                                 .median = spread_quantile(&j->times, 0.5),
-                                 .worst = j->times.worst};
+                                   .bytes = j->held.bytes,
+                                   .requests = j->held.requests,
+                                   .resident = resident(),
+                                   .blocks = j->held.blocks,
+                                   .hash = kk_state_hash(j->state),
+                                   .median = spread_quantile(&j->times, 0.5),
+                                   .worst = j->times.worst};
 }
 
 static bool is_over(const job *j, double start) {
@@ -322,9 +315,10 @@ static int make_ready(job *j) {
     }
     j->allocator = (kk_allocator){allocate, release_block, &j->held};
     j->options = (kk_step_options){.timestep = j->o->dt,
-                                   .budget = (int)j->o->budget,
-                                   .max_newton = (int)j->o->newton,
-                                   .max_sweeps = (int)j->o->sweeps};
+                                   .effort = j->o->budget   ? KK_EFFORT_SWEEPS
+                                             : j->o->newton ? KK_EFFORT_NEWTON
+                                                            : KK_EFFORT_TOLERANCE,
+                                   .iterations = (int)(j->o->budget ? j->o->budget : j->o->newton)};
     error.status = kk_state_create(j->m.model, NULL, &j->start);
     if (!error.status && j->keyframe >= 0) {
         error.status = kk_state_set_keyframe(j->m.model, j->start, j->keyframe);
@@ -412,7 +406,7 @@ static void print_summary(const job *j, cli_text *out) {
     text_format(out, "  state         %016llx\n", (unsigned long long)kk_state_hash(j->state));
 }
 
-static void write_looks(const job *j, json_writer *json) {
+static void write_visuals(const job *j, json_writer *json) {
     char hash[20];
     json_begin_array(json, "looks");
     for (int i = 0; i < j->looks; i++) {
@@ -453,7 +447,7 @@ static int write_summary(const job *j) {
     cli_begin_verdict(j->c, &json, is_good(j));
     json_string(&json, "model", j->m.name);
     write_figures(j, &json);
-    write_looks(j, &json);
+    write_visuals(j, &json);
     json_integer(&json, "most_held_bytes", j->held.most);
     json_bool(&json, "memory_is_flat", !has_leaked(j));
     json_integer(&json, "replayed_steps", j->replayed);

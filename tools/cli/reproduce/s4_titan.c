@@ -83,7 +83,7 @@ kk_sequence *titan_gait(titan *t, const kk_crawl *crawl) {
     return gait;
 }
 
-/// Vertical forces under the three feet that bear: their sum is the weight and their moments are those of the centre of mass.
+/// Vertical forces under the three feet that bear: their sum is the weight and their moments are those of the center of mass.
 static void share_weight(const kk_vec3 *foot, const int *is_bearing, kk_vec3 com, double *force) {
     kk_vec3 from[3];
     int leg[3], n = 0;
