@@ -59,7 +59,7 @@ static double part_up_to(const kk_simulator *s, double touch) {
 int kki_seek_touch(kk_simulator *s) {
     double first = s->h;
     int found = 0;
-    for (int i = 0; i < s->islands.count; i++) {
+    for (int i = 0; i < s->islands.count && !s->rk4.is_used; i++) { // where nothing touches no island was solved
         const double touch = s->islands.list[i].touch;
         found |= touch >= 0;
         first = touch >= 0 && touch < first ? touch : first;
