@@ -225,7 +225,7 @@ static const struct {
 
 /// How many of the 19 steps are taken: without stabilizer it falls in the sixth.
 static int steps_of(const study *s) {
-    return s->quick ? 6 : NINETEEN;
+    return s->quick ? 6 : NINETEEN; // with bushes of twice the stiffness after 5.8 s
 }
 
 static walk_def walk_of(const study *s, int i, int method) {
@@ -265,7 +265,7 @@ static void run_walk(study *s) {
                            r->planned_margin, "m", 0.01);
         }
     }
-    for (int i = 0; i < WALKS; i++) {
+    for (int i = s->quick ? 1 : 0; i < WALKS; i++) {
         const walk_def def = walk_of(s, i, PAPER);
         if (!study_ok(s, walk_once(s, &def, NULL, r, words, sizeof words), NULL)) {
             break;
@@ -326,6 +326,11 @@ static void run_robustness(study *s) {
     int as_paper[METHODS] = {0};
     study_tabulate(s, "The three walks: without bushes, with bushes, with bushes and stabilizer");
     study_row(s, "what is changed|method|rigid|bushes|bushes, stabilizer");
+    if (s->quick) { // a row is enough
+        study_at_least(s, "outcomes as the paper's at steps of 1 ms, S0's solver, bushes twice as stiff", "2",
+                       tabulate_walks(s, "bushes 2 times as stiff", PAPER, 2, 0.001), "", 2);
+        return;
+    }
     for (int method = 0; method < METHODS; method++) {
         for (int i = 0; i < STEPSIZES; i++) {
             snprintf(name, sizeof name, "step of %g ms", 1e3 * step_sizes[i]);
@@ -357,6 +362,6 @@ const study_def studies_s0_walk[] = {
      "completes with it (Fig. 6).",
      true, run_walk},
     {"s0", "s0_robustness", "S0 Fig. 6: how far the three outcomes hold",
-     "The constants of the bushes are not given. Steps are of 1 ms.", false, run_robustness},
+     "The constants of the bushes are not given. Steps are of 1 ms.", true, run_robustness},
     {NULL, NULL, NULL, NULL, false, NULL},
 };
