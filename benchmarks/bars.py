@@ -45,8 +45,7 @@ def measure(program, path, *words):
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
-def print_memory(folder):
-    program = build_memory(folder)
+def print_memory(program, folder):
     for name in ("unitree_h1", "anybotics_anymal_c"):
         found = measure(program, SHARED / "models" / name / "scene.xml", 600) if (SHARED / "models").is_dir() else None
         if found:
@@ -102,32 +101,33 @@ TEXTS = {
 }
 
 
-def run_check(path):
+def run_check(program, path):
     """Seconds of processor time and bytes of the largest resident set."""
-    with open(os.devnull, "w") as nowhere:
-        process = subprocess.Popen([TOOL, "check", path, "-q"], stdout=nowhere, stderr=nowhere)
-        _, _, usage = os.wait4(process.pid, 0)
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+    done = subprocess.run([program, "--run", TOOL, "check", path, "-q"], capture_output=True, text=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    return found["seconds"], found["resident"]
 
 
-def print_check(folder):
+def print_check(program, folder):
     path = folder / "text.xml"
     path.write_text("<mujoco/>")
-    _, empty = run_check(path)
+    _, empty = run_check(program, path)
     for label, make in TEXTS.items():
         text = make()
         path = folder / ("text.urdf" if text.startswith("<robot") else "text.xml")
         path.write_text(text)
-        seconds, resident = run_check(path)
+        seconds, resident = run_check(program, path)
         times = (resident - empty) / len(text)
-        print(f"check of {len(text) / MB:.2f} MB of {label}: {times:.0f} times its size, bar 32; {seconds:.2f} s, bar 1" + ("   over" if times > 32 or seconds > 1 else ""))
+        print(f"check of {len(text) / MB:.2f} MB of {label}: {times:.0f} times its size, bar 32; {seconds:.2f} s, bar 1"
+              + ("   over" if times > 32 or seconds > 1 else ""), flush=True)
 
 
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        print_memory(folder)
-        print_check(folder)
+        program = build_memory(folder)
+        print_memory(program, folder)
+        print_check(program, folder)
 
 
 if __name__ == "__main__":
