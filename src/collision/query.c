@@ -1,6 +1,6 @@
 /// The public questions about shapes of a model: thin over the narrow phase.
-#include "base/missing.h"
 #include "collision/query.h"
+#include "base/missing.h"
 #include "dynamics/data.h"
 #include "model/model.h"
 

@@ -9,6 +9,7 @@
 
 #include "contact/cones.h"
 #include "contact/modes.h"
+#include "contact/tuning.h"
 #include "simulate/island.h"
 
 /// Of one contact alone the ladder makes as short work.
@@ -38,11 +39,18 @@ static bool factor(kki_island *I, const kki_problem *p, kki_modes *x) {
     return kki_modes_factor(p, I->scratch->solver.kernels, I->scratch->A, x);
 }
 
+/// Of few rows at rest friction at its bound has to point against what slips, however slowly.
+static bool creeps(const trial *t) {
+    return t->I->nrow <= KKI_LAST_DIGITS_ROWS && t->proof.creep > KKI_TELLING_CREEP * t->proof.residual;
+}
+
 /// λ of the modes that are listed, from λ as it is. @param off  by kki_modes_off
 static bool solve(trial *t, double off) {
     t->stats.factorisations++;
-    return factor(t->I, t->p, &t->x) && kki_modes_solve(t->p, t->I->scratch->solver.kernels, t->I->scratch->A, &t->x,
-                                                        off, &t->goal, t->lambda, t->u, &t->proof, &t->stats);
+    return factor(t->I, t->p, &t->x) &&
+           kki_modes_solve(t->p, t->I->scratch->solver.kernels, t->I->scratch->A, &t->x, off, &t->goal, t->lambda, t->u,
+                           &t->proof, &t->stats) &&
+           !creeps(t);
 }
 
 // ---- what does not go on

@@ -192,8 +192,7 @@ kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_is
         const int is_small = I->nrow <= KKI_ROBOT_ROWS;
         const int left = factors_of(I->nrow) - I->report->factorisations;
         o.factors = left > 0 ? left : -1;
-        o.rungs &= is_small ? KKI_RUNG_ALL : ~(KKI_RUNG_ANDERSON | KKI_RUNG_ADMM);
-        o.proximal = is_small ? o.proximal : KKI_ISLAND_PROXIMAL;
+        o.methods &= is_small ? KKI_METHODS_ALL : ~KKI_METHOD_ACCELERATED;
     }
     return o;
 }

@@ -3,13 +3,12 @@
 #define KKI_SIMULATE_WIDE_H
 
 #include "contact/sparse.h"
+#include "contact/tuning.h"
 
 /// An island of at least so many trees, and more rows than that, is wide: events.c has no use for its matrix any more.
 enum { KKI_SPARSE_TREES = 4, KKI_SPARSE_ROWS = 128, KKI_SPARSE_STILL_ROWS = 96, KKI_SPARSE_FEW_ROWS = 48 };
 /// Speed up to which fewer rows are enough, m/s and rad/s.
 static const double KKI_SPARSE_STILL = 1e-8;
-/// Tolerance from which on fewer rows are enough, m/s: few digits are cheap there.
-static const double KKI_SPARSE_COARSE_TOLERANCE = 1e-7;
 /// With a budget of sweeps, islands of several trees and more rows than that are wide.
 enum { KKI_SPARSE_SWEPT = 12 };
 /// In models of many trees islands of more rows than that are wide, too.
