@@ -47,8 +47,8 @@ typedef enum kkp_length {
     KKP_NV,
     KKP_NBODY,
     KKP_NACTUATOR,
-    KKP_NREADING,
-    KKP_NLAG,
+    KKP_NSENSORDATA,
+    KKP_NACTIVATION,
     KKP_UNKNOWN, ///< cannot be read
 } kkp_length;
 

@@ -136,7 +136,7 @@ static bool direction(implicit_step *c, kki_solver_stats *stats) {
     answer_all(c, c->u, true);
     w->factor.symmetric = false;
     s->kernels->assemble(s->problem, w->R, &w->factor);
-    stats->factorisations++;
+    stats->factorizations++;
     stats->newton++;
     if (!s->kernels->factor(&w->factor)) {
         return false;
@@ -248,11 +248,11 @@ void kki_continuation_run(kki_sparse_scratch *w, const kki_continuation *c, kki_
     const kki_sparse_system *s = &w->system;
     kki_sparse_iterate *best = &w->iterate[KKI_IT_TIES_BEST], *center = &w->iterate[KKI_IT_TIES_FLOW],
                        *next = &w->iterate[KKI_IT_TIES_NEXT];
-    const int first = stats->factorisations;
+    const int first = stats->factorizations;
     double tried = center->residual;
     pace p = {FIRST_EPSILON, DRIFT_EPSILON};
     for (int k = 0; k < MOST_STEPS && best->residual > c->target; k++) {
-        const int before = stats->factorisations, left = c->factors - (before - first);
+        const int before = stats->factorizations, left = c->factors - (before - first);
         if (left <= 0) {
             return;
         }
@@ -274,6 +274,6 @@ void kki_continuation_run(kki_sparse_scratch *w, const kki_continuation *c, kki_
         if (!solved && p.epsilon >= 1) {
             return;
         }
-        set_pace(&p, solved, drifts, stats->factorisations - before);
+        set_pace(&p, solved, drifts, stats->factorizations - before);
     }
 }

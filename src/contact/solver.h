@@ -47,7 +47,7 @@ typedef struct kki_solver_stats {
     int32_t sweeps;
     int32_t newton; ///< Newton steps, those over velocities among them
     int32_t path;   ///< pieces of paths
-    int32_t factorisations;
+    int32_t factorizations;
     int32_t block;  ///< at fault where the input was refused; else that of the largest residual; −1 if there is none
     bool cut_short; ///< a limit ended the search with the residual above the floor
     bool solved;    ///< residual ≤ tolerance

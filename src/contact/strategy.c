@@ -14,7 +14,7 @@ static double residual(const kki_search *x) {
 
 /// Factors that are left, `most` at most.
 static int allowed(const kki_search *x, int most) {
-    const int left = x->options->factors - x->stats->factorisations;
+    const int left = x->options->factors - x->stats->factorizations;
     return x->options->factors == 0 || left > most ? most : left < 0 ? 0 : left;
 }
 
