@@ -1,4 +1,4 @@
-/// What the rungs share: the problem in the solver's variables, scratch memory, and the reduced linear system of a Newton step.
+/// What the methods share: the problem in the solver's variables, scratch memory, and the reduced linear system of a Newton step.
 #ifndef KKI_CONTACT_SCRATCH_H
 #define KKI_CONTACT_SCRATCH_H
 

@@ -55,8 +55,10 @@ typedef struct kki_solver_stats {
 
 /// Rows above which, if they are also more than nv, G is not formed but worked with as Yᵀ Y; three times nv in any case.
 enum { KKI_DENSE_ROWS = 60 };
-/// The same where a robot lies on the floor, limp, with half its joints at their limits: Newton alone does not find such modes, and the rungs that do want G.
+/// The same where a robot lies on the floor, limp, with half its joints at their limits: Newton alone does not find such modes, and the methods that do want G.
 enum { KKI_ROBOT_ROWS = 96 };
+/// And where Newton alone has not found them: up to so many rows the path forms G for itself.
+enum { KKI_FORMED_ROWS = 128 };
 
 typedef struct kki_solver_size {
     int32_t rows, blocks, nv;

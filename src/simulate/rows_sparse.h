@@ -14,9 +14,6 @@ enum { KKI_SPARSE_SWEPT = 12 };
 /// In models of many trees islands of more rows than that are wide, too.
 enum { KKI_SPARSE_ALWAYS = 600 };
 
-/// Up to so many rows a wide island that was not solved is handed to the dense ladder; its last rungs take too long for more.
-enum { KKI_SPARSE_MOST_DENSE = 200 };
-
 /// One wide island at a time.
 typedef struct kki_sparse_rows {
     kki_sparse_work solver;
@@ -29,7 +26,6 @@ typedef struct kki_sparse_rows {
     double *unit;          ///< [48 × bodies] of lone bodies: what unit wrenches become
     double *climbed;       ///< [4 × widest tree]
     int32_t width, widest; ///< padded degrees of freedom of all trees, and of one
-    int32_t handed;        ///< padded degrees of freedom of an island that may be handed to the dense ladder
 } kki_sparse_rows;
 
 #endif

@@ -132,13 +132,6 @@ static kki_solver_stats solve_sparse(corpus_case *c, const kki_solver_options *o
     const double start = corpus_seconds();
     kki_sparse_solve(&c->sparse.problem, o, &c->sparse_work, c->lambda, c->u, &proof, &stats);
     c->seconds += corpus_seconds() - start;
-    if (!stats.solved && c->has_dense && c->p->nrow <= KKI_SPARSE_MOST_DENSE) {
-        const kki_solver_stats before = stats;
-        stats = solve_dense(c, o, false);
-        stats.factorizations += before.factorizations;
-        stats.newton += before.newton;
-        stats.sweeps += before.sweeps;
-    }
     return stats;
 }
 

@@ -1,4 +1,4 @@
-// Each rung and each part of one by itself, because the ladder would hide a broken one behind the next.
+// Each method and each part of one by itself, because the search would hide a broken one behind the next.
 #include "contact/dense_kernels.h"
 #include "contact/one_contact.h"
 #include "problems.h"
@@ -137,7 +137,7 @@ static void coupled_case(contact_case *c, double friction) {
     case_finish(c, false);
 }
 
-// the columns and turns of the Newton step are the derivative: it converges within a few steps and no higher rung is asked
+// the columns and turns of the Newton step are the derivative: it converges within a few steps and no other method is asked
 /// Y with spans that begin and end anywhere, some of them empty, and zero outside.
 static void fill_spans(kk_random *r, int nv, int stride, double *Y, int32_t *span) {
     const int width = stride / 4;
