@@ -59,6 +59,7 @@ typedef struct kk_dof_def {
     double armature;       ///< inertia added on the joint side, kg or kg m², ≥ 0
     double rotor_inertia;  ///< rotor about its own axis; adds rotor_inertia · gear_ratio² to the armature
     double gear_ratio;     ///< rotor turns a joint turn
+    double restitution;    ///< of its limits: share of the speed that a stop gives back, 0 … 1
     double velocity_limit; ///< ≥ 0; +inf: none
     double effort_limit;   ///< ≥ 0; +inf: none
 } kk_dof_def;
@@ -86,6 +87,9 @@ typedef struct kk_body_def {
     /// 1: the body, fixed to the world, is part of it, as MuJoCo has it: what a joint connects to it may touch it. 0: it is the neighbor of what is
     /// connected to it, as an arm's pedestal.
     int is_ground;
+    /// Share of its weight that the body is relieved of by a force on its center of mass; 1: it floats, 0: nothing, beyond 1 it rises. In a step that
+    /// force is one from outside (kk_audit.applied); inverse dynamics and energies are those without it.
+    double gravity_compensation;
     kk_origin origin;
 } kk_body_def;
 

@@ -39,7 +39,7 @@ void kki_note_touch(const kki_piece *p, const int8_t *closed, double time) {
     double fastest = 0;
     for (int i = 0; i < p->I->nconstraint; i++) {
         const kki_constraint *c = kki_piece_constraint(p, i);
-        if (closed[i] && p->u_s[kki_piece_row(p, c)] < -s->options.restitution_speed) {
+        if (closed[i] && c->kind == KKI_ON_CONTACT && p->u_s[kki_piece_row(p, c)] < -s->options.restitution_speed) {
             const double w = turning_of(p, c);
             fastest = w > fastest ? w : fastest;
         }
@@ -59,7 +59,8 @@ static double part_up_to(const kk_simulator *s, double touch) {
 int kki_seek_touch(kk_simulator *s) {
     double first = s->h;
     int found = 0;
-    for (int i = 0; i < s->islands.count; i++) {
+    // a step of Runge and Kutta has no constraints: its islands were found and not begun
+    for (int i = 0; i < s->islands.count && !s->rk4.is_used; i++) {
         const double touch = s->islands.list[i].touch;
         found |= touch >= 0;
         first = touch >= 0 && touch < first ? touch : first;
