@@ -194,7 +194,7 @@ kki_solver_size kki_simulator_dense_size(const kk_model *m, const kk_simulator *
     const int rows = s->room.dense_rows;
     kki_solver_size size = {
         .rows = rows, .blocks = rows, .nv = s->islands.padded_width > 0 ? s->islands.most_dense_width : m->nv};
-    size.dense = size.nv > KKI_ROBOT_ROWS ? size.nv : KKI_ROBOT_ROWS; // more rows than that are worked with as Yᵀ Y
+    size.dense = size.nv > KKI_FORMED_ROWS ? size.nv : KKI_FORMED_ROWS;
     return size;
 }
 

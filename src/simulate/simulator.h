@@ -463,7 +463,7 @@ typedef struct kki_islands {
     int32_t *tree_order;               ///< by island
     int32_t *tree_local;               ///< [ntree] where its degrees of freedom begin in its island's Y
     int32_t padded_width, widest_tree; ///< padded degrees of freedom of all trees, and of one; 0: no island is sparse
-    int32_t most_dense_width; ///< padded degrees of freedom of a sparse island that may be handed to dense methods
+    int32_t most_dense_width; ///< padded degrees of freedom of an island that is worked with as rows
 } kki_islands;
 
 /// The contact problem of all islands and its solution: rows and blocks through all of them, [max_rows], [max_blocks].
