@@ -20,13 +20,18 @@ from numpy.typing import NDArray
 
 from .._batch import Batch
 from .._model import Array
-from .tasks import TASKS, Task
+from .joystick import Joystick, Rider
+from .tasks import TASKS as CLASSIC
+from .tasks import Task
+
+TASKS: dict[str, Task | Joystick] = {**CLASSIC, **{f"{robot}{ground}": Joystick(robot, bumps) for robot in ("Go1", "G1")
+                                                   for ground, bumps in (("Flat", 0.0), ("Rough", 0.12))}}
 
 Step = tuple[Any, Any, Any, Any, dict[str, Any]]
 
 
-def _spaces(task: Task, batch: Batch) -> tuple[spaces.Box, spaces.Box]:
-    limits = batch.model.control_range
+def _spaces(task: Task | Rider, batch: Batch) -> tuple[spaces.Box, spaces.Box]:
+    limits = batch.model.control_range if isinstance(task, Task) else np.tile((-1.0, 1.0), (batch.model.nu, 1))
     size = task.observations(batch.model)
     return (spaces.Box(-np.inf, np.inf, (size,), np.float64),
             spaces.Box(limits[:, 0].astype(np.float32), limits[:, 1].astype(np.float32), dtype=np.float32))
@@ -37,9 +42,11 @@ class Env(gymnasium.Env[Array, NDArray[np.float32]]):
 
     metadata: dict[str, Any] = {"render_modes": []}
 
-    def __init__(self, task: str, render_mode: str | None = None) -> None:
-        self.task = TASKS[task]
-        self.batch = Batch(self.task.load(), 1, workers=1, sensors=False)
+    def __init__(self, task: str, render_mode: str | None = None, **given: Any) -> None:
+        self.task = TASKS[task].bind(**given)
+        model = self.task.load()
+        self.batch = Batch(model, 1, workers=1, sensors=False, **self.task.options(model))
+        self.task.attach(self.batch)
         self.observation_space, self.action_space = _spaces(self.task, self.batch)
         self.render_mode = render_mode
 
@@ -51,7 +58,7 @@ class Env(gymnasium.Env[Array, NDArray[np.float32]]):
 
     def step(self, action: NDArray[np.float32]) -> Step:
         before = self.task.position(self.batch).copy()
-        self.batch.control[0] = action
+        self.task.act(self.batch, slice(0, 1), np.asarray(action, np.float64)[None])
         self.batch.step(self.task.substeps, check=False)
         reward, over = self.task.judge(self.batch, before, np.asarray(action, np.float64)[None])
         return self.task.observe(self.batch)[0], float(reward[0]), bool(over[0]), False, {"x": float(self.task.position(self.batch)[0])}
@@ -61,10 +68,13 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, NDArray[np.float32], NDArray[A
     """Many robots, one batch."""
 
     def __init__(self, task: str, num_envs: int = 1, max_episode_steps: int | None = 1000, workers: int | None = None,
-                 autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP, render_mode: str | None = None) -> None:
-        self.task = TASKS[task]
+                 autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP, render_mode: str | None = None,
+                 **given: Any) -> None:
+        self.task = TASKS[task].bind(**given)
         self.num_envs = num_envs
-        self.batch = Batch(self.task.load(), num_envs, workers=workers, sensors=False)
+        model = self.task.load()
+        self.batch = Batch(model, num_envs, workers=workers, sensors=False, **self.task.options(model))
+        self.task.attach(self.batch)
         self.single_observation_space, self.single_action_space = _spaces(self.task, self.batch)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -105,7 +115,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, NDArray[np.float32], NDArray[A
         fresh = np.flatnonzero(self._over) if self.autoreset_mode is AutoresetMode.NEXT_STEP else np.zeros(0, np.int64)
         going = np.flatnonzero(~self._over)
         before = self.task.position(self.batch).copy()
-        self.batch.control[going] = actions[going]
+        self.task.act(self.batch, going, actions[going].astype(np.float64))
         self.batch.step(self.task.substeps, None if len(going) == self.num_envs else going, check=False)
         rewards, terminated = self.task.judge(self.batch, before, actions.astype(np.float64))
         self._steps[going] += 1
