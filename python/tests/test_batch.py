@@ -76,6 +76,23 @@ class Batches(unittest.TestCase):
         np.testing.assert_array_equal(sim.pose("arm")[1], d.pose("arm")[1])
         np.testing.assert_allclose(sim.jacobian("arm") @ sim.v, sim.velocity("arm"), atol=1e-12)
 
+    def test_pictures_are_arrays(self):
+        sim = self.model.simulator()
+        picture = sim.render(96, 64)
+        self.assertEqual((picture.rgb.shape, picture.depth.shape, picture.body.shape), ((64, 96, 3), (64, 96), (64, 96)))
+        self.assertLessEqual({self.model.body("box"), self.model.body("arm"), 0}, set(picture.body.reshape(-1).tolist()))
+        self.assertTrue(picture._repr_png_().startswith(b"\x89PNG"))
+        again = sim.render(96, 64)
+        np.testing.assert_array_equal(picture.rgb, again.rgb)  # the same source, the same picture
+        # from two meters in front of the box its nearer face is 1.8 m away
+        close = sim.render(97, 65, eye=(2, 0, .3), target=(0, 0, .3), view=20)
+        self.assertEqual(close.body[32, 48], self.model.body("box"))
+        self.assertAlmostEqual(close.depth[32, 48], 1.8, places=3)
+        with self.assertRaises(ValueError):
+            sim.render(10, 10, eye=(1, 0, 0))
+        with self.assertRaises((ValueError, OverflowError)):
+            sim.render(100000, 10)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -19,7 +19,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from .._batch import Batch
-from .._model import Array
+from .._model import Array, render
 from .joystick import Joystick, Rider
 from .tasks import TASKS as CLASSIC
 from .tasks import Task
@@ -37,10 +37,14 @@ def _spaces(task: Task | Rider, batch: Batch) -> tuple[spaces.Box, spaces.Box]:
             spaces.Box(limits[:, 0].astype(np.float32), limits[:, 1].astype(np.float32), dtype=np.float32))
 
 
+def _picture(batch: Batch, row: int) -> NDArray[np.uint8]:
+    return render(batch.model, batch.q[row], 480, 360).rgb
+
+
 class Env(gymnasium.Env[Array, NDArray[np.float32]]):
     """One robot."""
 
-    metadata: dict[str, Any] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50}
 
     def __init__(self, task: str, render_mode: str | None = None, **given: Any) -> None:
         self.task = TASKS[task].bind(**given)
@@ -49,6 +53,9 @@ class Env(gymnasium.Env[Array, NDArray[np.float32]]):
         self.task.attach(self.batch)
         self.observation_space, self.action_space = _spaces(self.task, self.batch)
         self.render_mode = render_mode
+
+    def render(self) -> Any:
+        return _picture(self.batch, 0) if self.render_mode == "rgb_array" else None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         super().reset(seed=seed)
@@ -79,12 +86,15 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, NDArray[np.float32], NDArray[A
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
+        self.metadata = {"render_modes": ["rgb_array"], "render_fps": 50, "autoreset_mode": self.autoreset_mode}
         self.render_mode = render_mode
         self.most_steps = max_episode_steps or 0
         self._steps = np.zeros(num_envs, np.int64)
         self._over = np.zeros(num_envs, np.bool_)
         self._rngs: list[np.random.Generator] = [np.random.default_rng() for _ in range(num_envs)]
+
+    def render(self) -> Any:
+        return tuple(_picture(self.batch, row) for row in range(self.num_envs)) if self.render_mode == "rgb_array" else None
 
     def _begin(self, rows: NDArray[np.int64]) -> None:
         self.task.reset(self.batch, rows)
