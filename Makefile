@@ -23,6 +23,7 @@
 #   make bench-web  the engine in node beside itself in native code and other engines' npm packages; ARGS=3 rounds
 #   make python     build the Python package and test it in a virtual environment under build/
 #   make wheel      a wheel of it in dist/
+#   make dist       what a release is made of, in dist/: source, Debian packages, wheel, npm package, bill of materials, checksums
 #   make install    install library, headers, CMake package, pkg-config file and the tool; PREFIX=/usr/local DESTDIR=
 #   make format     format the sources
 #   make clean      remove everything that was built
@@ -40,7 +41,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c tools/%.c,$(filter-out tests/install/% tests/golden/%,$(SOURCES)))
 
 .PHONY: all demo show view pictures measure-stream test test-long exam zoo instructions determinism bench solverbench exact crosscheck check check-format check-tidy check-layers check-shell \
-	check-sanitizers coverage install format clean help python wheel web web-engine web-packages crane test-web bench-web setup-% build-%
+	check-sanitizers coverage install format clean help python wheel dist web web-engine web-packages crane test-web bench-web setup-% build-%
 .DEFAULT_GOAL := all
 
 all: setup-base build-release
@@ -184,6 +185,9 @@ bench-web: setup-base build-scalar web-engine
 
 python: setup-base
 	@python3 python/make.py test --jobs $(JOBS) $(ARGS)
+
+dist: setup-base
+	@python3 scripts/dist.py --jobs $(JOBS) $(ARGS)
 
 wheel: setup-base
 	@python3 python/make.py wheel

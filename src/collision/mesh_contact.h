@@ -26,6 +26,14 @@ typedef struct kki_polytope {
     const kki_convex_edge *edge; ///< [edge_count]
 } kki_polytope;
 
+/// Directions along which X was clear of triangles, the one that served last first: what separates X from one mostly separates it from the next.
+enum { KKI_CLEAR_WAYS = 6 };
+typedef struct kki_clear_ways {
+    int count;
+    kk_vec3 d[KKI_CLEAR_WAYS];  ///< unit, from the mesh to X
+    double low[KKI_CLEAR_WAYS]; ///< least d · x over the core
+} kki_clear_ways;
+
 typedef struct kki_probe {
     kki_polytope shape; ///< no faces: point or segment
     double half[3];     ///< of a box; its ranges have a closed form
@@ -38,7 +46,8 @@ typedef struct kki_probe {
     double clear; ///< of a height field: X's core is so far beside or below its columns; −inf where that is not known
     kk_vec3 middle; ///< of a convex core, inside it: the frame of a hull may lie anywhere
     double radius;
-    double size; ///< of about the core's extent, for tolerances
+    double size;          ///< of about the core's extent, for tolerances
+    kki_clear_ways *ways; ///< of a general core; NULL: none are kept
 } kki_probe;
 
 static inline kk_vec3 kki_probe_vertex(const kki_probe *x, int32_t i) {

@@ -5,6 +5,7 @@
 /// header and need not know. Structure is what the scratch of simulators is laid out by: counts, trees, types, who may touch whom. It must be the same.
 #include "model/variation.h"
 
+#include <karakuri/variation.h>
 #include <string.h>
 
 #include "base/allocator.h"

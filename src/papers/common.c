@@ -44,10 +44,10 @@ kk_status kki_paper_check_materials(const kk_model *m, kk_solver solver, kk_erro
 
 // ---- constraints
 
-static void keep_overlapping(kk_simulator *s) {
+static void keep_near(kk_simulator *s, double near) {
     int kept = 0;
     for (int i = 0; i < s->contacts.count; i++) {
-        if (s->contacts.list[i].gap <= 0) {
+        if (s->contacts.list[i].gap <= near) {
             s->contacts.list[kept] = s->contacts.list[i];
             s->contacts.list[kept++].open = 0;
         }
@@ -55,13 +55,13 @@ static void keep_overlapping(kk_simulator *s) {
     s->contacts.count = kept;
 }
 
-kk_status kki_paper_constrain(const kk_model *m, kk_simulator *s, const kk_state *state) {
+kk_status kki_paper_constrain(const kk_model *m, kk_simulator *s, const kk_state *state, double near) {
     s->data->kernels->kick_prepare(m, &s->data->scratch, s->motion.q, s->motion.v, s->motion.v);
     const kk_status status = kki_detect(m, s, state);
     if (status != KK_OK) {
         return status;
     }
-    keep_overlapping(s);
+    keep_near(s, near);
     return kki_constrain(m, s);
 }
 

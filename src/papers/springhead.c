@@ -262,7 +262,7 @@ static void move(const kk_model *m, kk_simulator *s) {
 static kk_status step(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input,
                       kk_error *error) {
     // 2.1: contacts, constraints, forces, motion
-    kk_status status = kki_paper_constrain(m, s, state);
+    kk_status status = kki_paper_constrain(m, s, state, 0);
     status = status ? status : kki_paper_forces(m, s, input, s->h, error);
     if (status == KK_OK && !s->options.explicit_servos) {
         add_linear_rows(m, s, input);

@@ -227,7 +227,7 @@ void kki_island_reflect(const kk_model *m, kk_simulator *s, kki_island *I, const
             swings |= reflect_contact(m, s, c, may_be_lone, u_start + (c->row - I->first_row));
             soften_contact(m, s, I, c, u_start);
         } else if (c->kind == KKI_ON_OVERLAP) {
-            kki_island_ease(s, I, c);
+            kki_island_ease(m, s, I, c);
         } else if (c->kind == KKI_ON_LOOP && I->is_soft) {
             soften_loop(m, s, I, c, u_start);
         }

@@ -548,7 +548,7 @@ static kk_status settle_island(const kk_model *m, kk_simulator *s, kki_island *I
         memcmp(s->solution.kept + I->first_row, s->solution.lambda + I->first_row, (size_t)I->nrow * sizeof *y) == 0;
     keep(s, I, I->report->events == events ? start.share : 1);
     book_work(s, I, y_end, !I->has_restitution && I->report->events == events);
-    status = kki_island_repair(s, I, &problem, y_end, y_drift);
+    status = kki_island_repair(m, s, I, &problem, y_end, y_drift);
     return status == KK_OK ? KK_OK : kki_island_error(m, s, I, -1, status, I->report->residual, error);
 }
 
@@ -619,6 +619,7 @@ static void resolve_one(const resolving *x, int island, int worker) {
     I->report = &outcome->report;
     kki_scratch_poison(s, I->scratch);
     clear_report(I->report);
+    I->touch = -1;
     outcome->status = resolve_island(x->m, s, I, &s->warm_start.layout, x->warm, &error);
     outcome->is_done = 1;
     if (outcome->status != KK_OK && (s->workers.fault_island[worker] < 0 || island < s->workers.fault_island[worker])) {

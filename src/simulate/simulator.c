@@ -355,6 +355,11 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     place_motors(layout, &s->forces.motors);
     KKI_LAYOUT_ARRAY(layout, s->energy.audited.q, s->traits.has_only_free_bodies ? 0 : (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->energy.audited.v, s->traits.has_only_free_bodies ? 0 : (size_t)m->nv);
+    const size_t audited_trees = s->traits.has_only_free_bodies ? 0 : (size_t)m->ntree;
+    KKI_LAYOUT_ARRAY(layout, s->energy.audited.tree, audited_trees);
+    KKI_LAYOUT_ARRAY(layout, s->energy.audited.tree_before, audited_trees);
+    KKI_LAYOUT_ARRAY(layout, s->energy.balance.group, audited_trees);
+    KKI_LAYOUT_ARRAY(layout, s->energy.balance.work, audited_trees);
     KKI_LAYOUT_ARRAY(layout, s->rk4.q_part, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->motion.q_middle, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->projection.q, (size_t)m->nq);

@@ -219,6 +219,8 @@ typedef struct kki_island {
     int8_t is_unchanged;        ///< impulses are those of the last step; behind resolve.c
     int8_t has_dependent_rows;  ///< some loop says what others say; behind kki_island_free_dependent_rows
     int8_t has_matrix;          ///< G is that of these rows
+    double
+        touch; ///< s from the step's start: of an impact whose normal or levers are not those of the step's middle; −1: none (touch.c)
     int8_t has_impacts; ///< something came to carry load, or struck or stopped inside the step; behind resolve.c
     int8_t is_swept;    ///< λ is what sweeps made of the warm start; behind kki_kept_solve
     kki_island_scratch *scratch; ///< of who solves it
@@ -334,7 +336,7 @@ typedef struct kki_cached_step {
     double *acting[3]; ///< [nactuator], [nv], [6 nbody]
 } kki_cached_step;
 
-/// Energy of the whole model: kinetic, potential, and what of that joints' springs have.
+/// Energy of a tree, or of the whole model: kinetic, potential, and what of that joints' springs have.
 typedef struct kki_audit_energy {
     double kinetic, potential, springs;
 } kki_audit_energy;
@@ -343,8 +345,15 @@ typedef struct kki_audit_energy {
 typedef struct kki_audited {
     int is_known;
     kki_audit_energy energy;
-    double *q, *v; ///< [nq], [nv]
+    kki_audit_energy *tree, *tree_before; ///< [ntree] of each tree, and at the start of the step
+    double *q, *v;                        ///< [nq], [nv]
 } kki_audited;
+
+/// Trees whose energy is balanced by their velocities (balance.c).
+typedef struct kki_balance {
+    int32_t *group; ///< [ntree] first of the trees that are one mechanism; −1: not balanced
+    double *work;   ///< [ntree] of a group's constraints, at its first tree
+} kki_balance;
 
 /// What follows from the model alone.
 typedef struct kki_traits {
@@ -415,8 +424,10 @@ typedef struct kki_shapes {
 
 /// Fast bodies (fast.c).
 typedef struct kki_fast {
-    kki_fast_policy policy;   ///< what is done about fast pairs in this part of the step
-    double meeting;           ///< end of the part up to the first one, s from the start; −1: none
+    kki_fast_policy policy; ///< what is done about fast pairs in this part of the step
+    double meeting;         ///< end of the part up to the first one, s from the start; −1: none
+    double touch;        ///< the first impact in it, s from the start, where that is why the part ends; −1: it is not
+    int32_t seeks_touch; ///< whether a part ends where what bounces touches
     int32_t meeting_shape[2]; ///< who meets
     kki_struck *struck;       ///< [max_touching] by pair
     int32_t nstruck;
@@ -430,7 +441,7 @@ typedef struct kki_effort {
     int rounds; ///< of a paper's method
 } kki_effort;
 
-enum { KKI_DEEP_PAIRS = 32 }; ///< of nodes; what is beyond is contacts as all others
+enum { KKI_DEEP_PAIRS = 256 }; ///< of nodes; what is beyond is contacts as all others
 typedef struct kki_contacts {
     int32_t max, count, max_touching, ntouching;
     kki_contact *list;                      ///< [max] sorted by shapes, then feature
@@ -510,15 +521,18 @@ typedef struct kki_energies {
     int verdict;        ///< of the last part of a step (audit.h)
     double work_before; ///< of constraints in the parts of the step before this one, J
     double pushed_work; ///< of what pushes on links in this step, J
-    int may_balance;
+    double balanced,
+        balanced_before; ///< J; given back to velocities of this part of a step, and of the parts before it
+    int may_balance;     ///< some tree
+    kki_balance balance;
 } kki_energies;
 
 /// How this attempt at a step, or at a part of one, is made, and what came of it.
 typedef struct kki_retry {
-    int is_rough;  ///< an attempt ended because its bias forces can be had better
-    int attempts;  ///< at this part of a step before this one, whose mean velocity is known
-    int is_shared; ///< the step is taken in shares, each of which is corrected whatever its audit says
-    int gained;    ///< shares of the step had impulses, and were refused for what they gained
+    int is_rough; ///< an attempt ended because its bias forces can be had better
+    int attempts; ///< at this part of a step before this one, whose mean velocity is known
+    int shares; ///< that the step is taken in, each of which is corrected whatever its audit says; 0: it is taken whole
+    int gained; ///< shares of the step had impulses, and were refused for what they gained
     int may_yield; ///< contacts may give way where there is no other answer
     int degrades;  ///< the step takes the best answer of bounded effort (degrade.c)
 } kki_retry;
@@ -697,6 +711,10 @@ kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count);
 void kki_near_parted(const kk_model *model, kk_simulator *s, int i);
 /// fast.c: what a pair of shapes may move against each other before detection could miss it; infinite with a plane.
 double kki_thickness(const kk_model *m, int a, int b);
+/// Radius of a ball that fits into the shape; infinite of a plane.
+double kki_inner_radius(const kki_shape *shape);
+/// Whether a shape is a ball about the center of a lone body, or of the world: however it turns, nothing on it does.
+int kki_is_central_ball(const kk_model *m, int shape);
 /// Whether two shapes that are placed and `apart` by that much or more in the step's middle, and by more than they reach, are followed in vain, or not at all:
 /// they do not meet, and the step is not cut for them.
 int kki_passes_by(const kk_model *m, const kk_simulator *s, int a, int b, double apart);

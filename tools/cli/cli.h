@@ -108,6 +108,8 @@ struct cli {
     const cli_verb *verb; ///< NULL before it is known
     cli_common common;
     cli_loading loading;
+    char **words; ///< [word_count] behind the verb, as they were given
+    int word_count;
     bool color_out, color_err, progress;
     char **notes;
     int note_count;
