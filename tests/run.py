@@ -480,7 +480,8 @@ def long_python(tally):
     words = [sys.executable, ROOT / "python" / "make.py", "test", "--jobs", str(tally.jobs)]
     for package in ("gymnasium", "torch", "stable-baselines3", "rsl-rl-lib"):
         words += ["--with", package]
-    tally.add_program("python", words, show_all=True, env={**os.environ, "KK_LONG": "1", "OPENBLAS_NUM_THREADS": "1"}, limit=LONG_TIME_LIMIT)
+    tally.add_program("python", words, show_all=True, env={**os.environ, "KK_LONG": "1", "OPENBLAS_NUM_THREADS": "1"},
+                      time_limit=LONG_TIME_LIMIT)
 
 
 def long_effort(tally):

@@ -434,21 +434,18 @@ KK_TEST(recording_whose_header_contradicts_itself_is_refused) {
     free(t.bytes);
 }
 
-// every option comes back, each as itself
-KK_TEST(recording_keeps_all_options) {
+// every option comes back, each as itself, whatever the effort counts
+static void check_options(kk_solver solver, kk_effort effort) {
     const kk_step_options o = {.timestep = 1e-3,
                                .tolerance = 2e-9,
                                .restitution_speed = 0.03,
                                .correction = 0.004,
-                               .max_sweeps = 5,
-                               .max_newton = 6,
-                               .budget = 7,
+                               .effort = effort,
+                               .iterations = effort == KK_EFFORT_TOLERANCE ? 0 : 7,
                                .explicit_servos = 1,
-                               .solver = KK_SOLVER_SPRINGHEAD,
-                               .discrete = 2,
-                               .spring_stiffness = 8e3,
-                               .spring_damping = 9,
-                               .spring_depth = 0.01};
+                               .solver = solver,
+                               .detection = KK_DETECTION_OVERLAP,
+                               .paper = {8e3, 9, 0.01}};
     show s = show_make();
     tape t = {.room = 1 << 16, .bytes = malloc(1 << 16)};
     kk_recorder *recorder = NULL;
@@ -462,19 +459,25 @@ KK_TEST(recording_keeps_all_options) {
         KK_CHECK_BITS(p.tolerance, o.tolerance);
         KK_CHECK_BITS(p.restitution_speed, o.restitution_speed);
         KK_CHECK_BITS(p.correction, o.correction);
-        KK_CHECK_EQ_INT(p.max_sweeps, o.max_sweeps);
-        KK_CHECK_EQ_INT(p.max_newton, o.max_newton);
-        KK_CHECK_EQ_INT(p.budget, o.budget);
+        KK_CHECK_EQ_INT(p.effort, o.effort);
+        KK_CHECK_EQ_INT(p.iterations, o.iterations);
         KK_CHECK_EQ_INT(p.explicit_servos, o.explicit_servos);
         KK_CHECK_EQ_INT(p.solver, o.solver);
-        KK_CHECK_EQ_INT(p.discrete, o.discrete);
-        KK_CHECK_BITS(p.spring_stiffness, o.spring_stiffness);
-        KK_CHECK_BITS(p.spring_damping, o.spring_damping);
-        KK_CHECK_BITS(p.spring_depth, o.spring_depth);
+        KK_CHECK_EQ_INT(p.detection, o.detection);
+        KK_CHECK_BITS(p.paper.spring_stiffness, o.paper.spring_stiffness);
+        KK_CHECK_BITS(p.paper.spring_damping, o.paper.spring_damping);
+        KK_CHECK_BITS(p.paper.spring_depth, o.paper.spring_depth);
     }
     kk_recording_free(r);
     free(t.bytes);
     show_free(&s);
+}
+
+KK_TEST(recording_keeps_all_options) {
+    for (int effort = KK_EFFORT_TOLERANCE; effort <= KK_EFFORT_SWEEPS; effort++) {
+        check_options(KK_SOLVER_EXACT, (kk_effort)effort);
+        check_options(KK_SOLVER_SPRINGHEAD, (kk_effort)effort);
+    }
 }
 
 KK_TEST(recording_misuse) {
