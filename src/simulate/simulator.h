@@ -800,8 +800,7 @@ void kki_saturated_store(const kk_model *model, kk_simulator *s);
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
                   kk_error *error);
 /// energy.c: kinetic and potential energy of every tree at (q, v). @param energy [ntree] result    @return the angular velocity of the fastest node, rad/s
-double kki_tree_energies(const kk_model *model, kk_simulator *s, const double *q, const double *v,
-                         kki_energy *energy);
+double kki_tree_energies(const kk_model *model, kk_simulator *s, const double *q, const double *v, kki_energy *energy);
 void kki_fill_konig(const kk_model *m, kki_koenig *koenig);
 /// Potential energy of gravity and of joints' springs at the middle, behind the forces and the kick.
 double kki_potential(const kk_model *model, const kk_simulator *s);
