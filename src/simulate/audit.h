@@ -18,9 +18,6 @@
 void kki_audit_pushes(const kk_model *model, kk_simulator *s);
 /// s->report.audit of the step from `state` to s->motion.q and s->motion.v, which are final but for the balance of loops. Overwrites the view.
 void kki_audit(const kk_model *model, kk_simulator *s, const kk_state *state);
-/// Whether there is one mechanism, which nothing drives, nothing but loops and couplings holds, and which does not fly: the audit then balances the energy by the velocities (s->energy.may_balance). Before loops
-/// are closed.
-int kki_may_balance(const kk_model *model, const kk_simulator *s);
 /// What the audit of the last attempt says of it.
 typedef enum kki_verdict_of_audit {
     KKI_AUDIT_ACCURATE,

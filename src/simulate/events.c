@@ -76,6 +76,7 @@ static void scale_bounds(const kki_piece *p, const kki_constraint *c) {
         b->lower = -b->upper;
     } else if (c->kind == KKI_ON_CONTACT) {
         b->adhesion = time * kki_piece_law(p, c)->adhesion;
+        kki_set_creep(kki_piece_law(p, c), time, p->s->solution.compliance + c->row);
     }
 }
 
@@ -222,11 +223,12 @@ static void find_rows(kki_piece *p) {
 /// The solved piece up to its first impact, and what happens there.
 static kk_status bounce(kki_piece *p, const double *u_first, double impact) {
     kk_simulator *s = p->s;
+    const double time = s->h * (1 - p->w * (1 - impact));
     cut_rows(p, impact);
     kki_piece_cut(p, impact, kki_piece_rows(p, s->solution.lambda));
     p->has_rows = 1;
     p->I->report->events++;
-    return kki_exchange(p, u_first);
+    return kki_exchange(p, u_first, time);
 }
 
 /// One piece: solved, cut at its first event. True where the step goes on behind it.

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "contact/one_contact.h"
-#include "simulate/piece.h"
+#include "simulate/touch.h"
 
 /// Impulses in sequence at one instant.
 enum { MOST_IMPULSES = 400 };
@@ -171,8 +171,9 @@ static void exchange_in_sequence(kki_piece *p) {
     }
 }
 
-kk_status kki_exchange(kki_piece *p, const double *u_first) {
+kk_status kki_exchange(kki_piece *p, const double *u_first, double time) {
     mark_closed(p, u_first, p->I->scratch->stopping);
+    kki_note_touch(p, p->I->scratch->stopping, time);
     if (p->s->options.restitution_law != KK_RESTITUTION_SEQUENTIAL) {
         return exchange_at_once(p, u_first);
     }

@@ -63,6 +63,7 @@ int kki_stop_inside(kki_piece *p);
 /// impacts.c: share of the piece at which the first of the contacts that wait closes; 2: none does.
 double kki_first_impact(const kki_piece *p, const double *u_first, const int8_t *waiting);
 /// Impulses of everything that is closed at the start of the piece, by the law of the options.
-kk_status kki_exchange(kki_piece *p, const double *u_first);
+/// @param time  s from the step's start
+kk_status kki_exchange(kki_piece *p, const double *u_first, double time);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct run_options {
     const char *model, *control, *keyframe, *out, *log, *controller;
     double time, dt, tolerance, patience;
     double restitution_speed, correction;
-    int64_t budget, workers, every, key_every, newton, sweeps, room;
+    int64_t budget, workers, every, key_every, newton, room;
     int solver, integrator, law, following;
     bool explicit_servos;
     bool ignore_extra, allow_missing, strict;
@@ -35,7 +35,7 @@ static const char *const integrators[] = {"model", "midpoint", "rk4", NULL};
 /// In the order of kk_restitution_law.
 static const char *const laws[] = {"sequential", "newton", "poisson", NULL};
 
-/// In the order of kk_step_options.discrete.
+/// In the order of kk_detection.
 static const char *const followings[] = {"path", "step", "overlap", NULL};
 
 static const cli_option arguments[] = {
@@ -143,13 +143,6 @@ static const cli_option options_table[] = {
      .low = 1,
      .high = 1e6,
      .about = "Newton iterations of an island at most; a step that this cuts short is taken as it is, and told"},
-    {.name = "sweeps",
-     .kind = CLI_COUNT,
-     .offset = offsetof(run_options, sweeps),
-     .value = "N",
-     .low = 1,
-     .high = 1e6,
-     .about = "Gauss-Seidel sweeps of a step at most, before other methods take over"},
     {.name = "explicit-servos",
      .kind = CLI_FLAG,
      .offset = offsetof(run_options, explicit_servos),
@@ -246,18 +239,19 @@ static int make_state(job *j) {
         j->options = (kk_step_options){.solver = (kk_solver)j->o->solver,
                                        .timestep = j->o->dt,
                                        .tolerance = j->o->tolerance,
-                                       .budget = (int)j->o->budget,
-                                       .max_newton = (int)j->o->newton,
+                                       .effort = j->o->budget   ? KK_EFFORT_SWEEPS
+                                                 : j->o->newton ? KK_EFFORT_NEWTON
+                                                                : KK_EFFORT_TOLERANCE,
+                                       .iterations = (int)(j->o->budget ? j->o->budget : j->o->newton),
                                        .restitution_law = (kk_restitution_law)j->o->law,
                                        .restitution_speed = j->o->restitution_speed,
                                        .correction = j->o->correction,
-                                       .discrete = j->o->following,
+                                       .detection = (kk_detection)j->o->following,
                                        .explicit_servos = j->o->explicit_servos,
                                        .strict = j->o->strict};
         if (j->o->workers > 1) {
             j->options.workers = pool_open(&j->pool, (int)j->o->workers);
         }
-        j->options.max_sweeps = j->o->sweeps ? (int)j->o->sweeps : j->o->solver ? (int)j->o->budget : 0;
         error.status = kk_simulator_create(j->m.model, &j->options, NULL, &j->simulator, &error);
     }
     return error.status ? cli_fail_error(j->c, &error) : 0;
@@ -476,7 +470,7 @@ static int step(job *j) {
         return fail_step(j, &error);
     }
     spread_add(&j->f.times, cli_now() - start);
-    const kk_report report = kk_simulator_report(j->simulator);
+    const kk_report report = *kk_simulator_report(j->simulator);
     take_quality(j, &report);
     take_figures(&j->f, &report, kk_state_time(j->state));
     ledger_add(&j->f.ledger, &j->m, j->state, &report);

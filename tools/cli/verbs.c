@@ -17,6 +17,7 @@
     X(ik)         \
     X(walk)       \
     X(run)        \
+    X(soak)       \
     X(serve)      \
     X(replay)     \
     X(export)     \
