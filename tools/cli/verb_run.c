@@ -317,7 +317,7 @@ static double timestep_of(const job *j) {
 }
 
 static int start_controller(job *j) {
-    j->readings = cli_allocate((size_t)kk_model_nreading(j->m.model) + 1, sizeof *j->readings);
+    j->readings = cli_allocate((size_t)kk_model_nsensordata(j->m.model) + 1, sizeof *j->readings);
     int code = wire_check(j->c, j->m.model);
     if (code) {
         return code;
@@ -447,7 +447,7 @@ static int ask(job *j) {
     if (!j->o->controller) {
         return 0;
     }
-    if (j->f.steps > 0 && kk_model_nreading(j->m.model) > 0) {
+    if (j->f.steps > 0 && kk_model_nsensordata(j->m.model) > 0) {
         error.status = kk_simulator_read_sensors(j->simulator, j->state, 0, j->readings, &error);
     }
     if (error.status) {

@@ -233,7 +233,7 @@ static void keep_pace(job *j, double start, double began) {
 static bool step(job *j, outcome *o) {
     kk_session *s = j->session;
     kk_error error = {0};
-    if (!wire_exchange(&j->wire, kk_session_state(s), kk_session_readings(s), kk_session_control(s), idle, j)) {
+    if (!wire_exchange(&j->wire, kk_session_state(s), kk_session_sensor_data(s), kk_session_control(s), idle, j)) {
         snprintf(o->end, sizeof o->end, "the controller %s",
                  cli_is_interrupted() ? "was let go" : j->wire.lost[0] ? j->wire.lost : "is gone");
         return false;

@@ -29,7 +29,7 @@ int wire_check(cli *c, const kk_model *model) {
 
 void wire_open(const kk_model *model, double patience, wire *w) {
     *w = (wire){.model = model, .socket = -1, .patience = patience, .name = "the controller"};
-    w->signal_count = 1 + (size_t)(kk_model_nq(model) + kk_model_nv(model) + kk_model_nreading(model));
+    w->signal_count = 1 + (size_t)(kk_model_nq(model) + kk_model_nv(model) + kk_model_nsensordata(model));
     w->control_count = (size_t)kk_model_nactuator(model);
     w->signals = cli_allocate(w->signal_count, sizeof *w->signals);
     w->controls = cli_allocate(w->control_count + 1, sizeof *w->controls);
