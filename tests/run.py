@@ -282,15 +282,6 @@ OPEN = {
     31: {
         "contact that slides and spins: order",
     },
-    33: {
-        "arm of seven hinges: |dE| / Kmax, 10 ms",
-        "chain of twelve ball joints: |dE| / Kmax, 10 ms",
-        "steps degraded, held or refused",
-    },
-    34: {
-        "humanoid36: and in all of a throw, of Kmax and work",
-        "humanoid38: and in all of a throw, of Kmax and work",
-    },
     38: {
         "rattleback: energy gained, of the first",
     },
@@ -476,12 +467,6 @@ def long_reproduce(tally):
     judge_reproduction(tally, results(tally, "reproduce", "experiments", *where, time_limit=LONG_TIME_LIMIT))
 
 
-def long_sweep(tally):
-    """sweeps on processes, Ray, Dask and MPI: the same bytes on all, and under 1000 and 20 kills of workers and drivers"""
-    build("release", tally)
-    tally.add_program("sweep", [sys.executable, ROOT / "tests" / "sweep" / "run.py"], show_all=True, time_limit=LONG_TIME_LIMIT)
-
-
 def long_soak(tally):
     """ten million steps under random controls: flat memory, the same bits again; KK_SOAK_STEPS=100000000 for more"""
     tool, steps = build("release", tally) / "karakuri", os.environ.get("KK_SOAK_STEPS", "10000000")
@@ -495,6 +480,12 @@ def long_effort(tally):
     tool = build("release", tally) / "karakuri"
     command = [sys.executable, ROOT / "tests" / "effort" / "run.py", "--tool", tool, "--steps", "100000", "--jobs", str(tally.jobs)]
     tally.add_program("effort", command, show_all=True, time_limit=LONG_TIME_LIMIT)
+
+
+def long_sweep(tally):
+    """sweeps on processes, Ray, Dask and MPI: the same bytes on all, and under 1000 and 20 kills of workers and drivers"""
+    build("release", tally)
+    tally.add_program("sweep", [sys.executable, ROOT / "tests" / "sweep" / "run.py"], show_all=True, time_limit=LONG_TIME_LIMIT)
 
 
 def functions_of(prefix):

@@ -59,6 +59,7 @@ typedef struct kk_dof_def {
     double armature;       ///< inertia added on the joint side, kg or kg m², ≥ 0
     double rotor_inertia;  ///< rotor about its own axis; adds rotor_inertia · gear_ratio² to the armature
     double gear_ratio;     ///< rotor turns a joint turn
+    double restitution;    ///< of its limits: share of the speed that a stop gives back, 0 … 1
     double velocity_limit; ///< ≥ 0; +inf: none
     double effort_limit;   ///< ≥ 0; +inf: none
 } kk_dof_def;

@@ -108,6 +108,8 @@ static const kki_field dof_fields[] = {
     NUMBER("start", kki_karakuri_dof, dof.start, "coordinate in a new state"),
     NUMBER("rotor_inertia", kki_karakuri_dof, dof.rotor_inertia, "adds rotor_inertia · gear_ratio² to the armature"),
     NUMBER("gear_ratio", kki_karakuri_dof, dof.gear_ratio, "rotor turns a joint turn"),
+    NUMBER("restitution", kki_karakuri_dof, dof.restitution,
+           "of its limits: share of the speed that a stop gives back"),
     NUMBER("velocity_limit", kki_karakuri_dof, dof.velocity_limit, "rad/s or m/s"),
     NUMBER("effort_limit", kki_karakuri_dof, dof.effort_limit, "N m or N"),
     END};
@@ -212,6 +214,7 @@ static const kki_field tendon_fields[] = {
     WORD("type", kk_tendon_def, type, tendon_words, true, "a sum of joint positions; or the way between frames"),
     NUMBER("lower", kk_tendon_def, lower, "limit of the length"),
     NUMBER("upper", kk_tendon_def, upper, "limit of the length"),
+    NUMBER("restitution", kk_tendon_def, restitution, "of its limits: share of the speed that a stop gives back"),
     NUMBER("stiffness", kk_tendon_def, stiffness, "N/m"),
     NUMBER("damping", kk_tendon_def, damping, "N s/m"),
     NUMBER("rest_lower", kk_tendon_def, rest_lower, "slack from here"),

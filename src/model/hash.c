@@ -52,6 +52,9 @@ static void add_dof(kk_hash *hash, const kk_dof_def *d) {
     if (d->start != 0) { // models that start at zero keep the hash they had
         kk_hash_update_doubles(hash, &d->start, 1);
     }
+    if (d->restitution != 0) {
+        kk_hash_update_doubles(hash, &d->restitution, 1);
+    }
 }
 
 static void add_coupling(kk_hash *hash, const kki_coupling *c) {
@@ -194,6 +197,9 @@ static void add_tendon(kk_hash *hash, const kk_model *m, const kki_model_tendon 
     kk_hash_update_doubles(hash, numbers, 7);
     if (t->armature != 0 || t->pull_lower > -__builtin_inf() || t->pull_upper < __builtin_inf()) {
         kk_hash_update_doubles(hash, more, 3);
+    }
+    if (t->restitution != 0) {
+        kk_hash_update_doubles(hash, &t->restitution, 1);
     }
     if (t->is_held) {
         add_ints(hash, &t->leader, 1);

@@ -183,7 +183,7 @@ typedef struct kki_model_tendon {
     kk_tendon_type type;
     int32_t name, first_term, term_count;
     double lower, upper, stiffness, damping, rest_lower, rest_upper, friction;
-    double armature, pull_lower, pull_upper;
+    double armature, pull_lower, pull_upper, restitution;
     int32_t is_held, leader; ///< leader −1: its length is held[0]
     double held[5];
 } kki_model_tendon;

@@ -180,14 +180,17 @@ void kki_audit(const kk_model *m, kk_simulator *s, const kk_state *state) {
     a->scale = greater(a->scale, greater(__builtin_fabs(passive), __builtin_fabs(constraints)));
     a->scale = greater(a->scale, KKI_LEAST_ENERGY * m->total_mass);
     const double accurate = accurate_share(m, s) * a->scale;
-    s->energy.verdict = a->error > KKI_MOST_GAIN * a->scale   ? KKI_AUDIT_GAINS
-                        : __builtin_fabs(a->error) > accurate ? KKI_AUDIT_ROUGH
-                                                              : KKI_AUDIT_ACCURATE;
+    s->energy.balanced = 0;
     if (s->retry.degrades) {
         take_gain(m, s, left);
     } else if (s->energy.may_balance) {
         kki_balance_energy(m, s);
     }
+    // a whole step is judged as the rule took it; of shares only what they leave is a gain
+    const double gain = a->error - (s->retry.shares > 0 ? s->energy.balanced : 0);
+    s->energy.verdict = gain > KKI_MOST_GAIN * a->scale       ? KKI_AUDIT_GAINS
+                        : __builtin_fabs(a->error) > accurate ? KKI_AUDIT_ROUGH
+                                                              : KKI_AUDIT_ACCURATE;
     if (parts.scale > 0) {
         add_parts(&parts, a);
     }

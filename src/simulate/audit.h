@@ -10,6 +10,8 @@
 #define KKI_SMALL_RATE 0.02
 /// A gain of more than this share of a step's energy scale is never certified.
 #define KKI_MOST_GAIN 1e-3
+/// An error of more than this share, one way or the other, has a step taken in shares: in a throw of a second such steps would add up to more than a thousandth.
+#define KKI_COARSE 1e-4
 /// Energies below this are not told from none, J for each kilogram of the model: those of 0.1 mm/s.
 #define KKI_LEAST_ENERGY 1e-8
 

@@ -131,8 +131,9 @@ static void balance_group(const kk_model *m, kk_simulator *s, int group) {
         }
     }
     const double off = __builtin_fabs(d.left);
-    if (d.left <= KKI_MOST_GAIN * d.scale && off <= MOST_SHARE * d.kinetic && off > ROUNDING * d.scale + d.noise) {
+    if (off <= MOST_SHARE * d.kinetic && off > ROUNDING * d.scale + d.noise) {
         scale_group(m, s, group, kk_sqrt((d.kinetic - d.left) / d.kinetic));
+        s->energy.balanced += d.left;
         kki_note_taken(m, s, d.left);
     }
 }

@@ -521,16 +521,18 @@ typedef struct kki_energies {
     int verdict;        ///< of the last part of a step (audit.h)
     double work_before; ///< of constraints in the parts of the step before this one, J
     double pushed_work; ///< of what pushes on links in this step, J
-    int may_balance;    ///< some tree
+    double balanced,
+        balanced_before; ///< J; given back to velocities of this part of a step, and of the parts before it
+    int may_balance;     ///< some tree
     kki_balance balance;
 } kki_energies;
 
 /// How this attempt at a step, or at a part of one, is made, and what came of it.
 typedef struct kki_retry {
-    int is_rough;  ///< an attempt ended because its bias forces can be had better
-    int attempts;  ///< at this part of a step before this one, whose mean velocity is known
-    int is_shared; ///< the step is taken in shares, each of which is corrected whatever its audit says
-    int gained;    ///< shares of the step had impulses, and were refused for what they gained
+    int is_rough; ///< an attempt ended because its bias forces can be had better
+    int attempts; ///< at this part of a step before this one, whose mean velocity is known
+    int shares; ///< that the step is taken in, each of which is corrected whatever its audit says; 0: it is taken whole
+    int gained; ///< shares of the step had impulses, and were refused for what they gained
     int may_yield; ///< contacts may give way where there is no other answer
     int degrades;  ///< the step takes the best answer of bounded effort (degrade.c)
 } kki_retry;

@@ -68,6 +68,7 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
     s->motion.start = state;
     s->readout.owes_energy = s->readout.owes_outside = 0;
     s->energy.work_before = s->report.constraint_work;
+    s->energy.balanced = 0;
     s->h = h;
 }
 
@@ -211,6 +212,12 @@ static kk_status tell_gain(kk_simulator *s, double energy, kk_error *error) {
 /// How often the mean velocity of a rough step is corrected; each time what is off becomes smaller by a factor of the order of the turn in a step.
 enum { MOST_CORRECTIONS = 2 };
 
+/// Whether a whole step is off by so much, one way or the other, that shares of it are worth their time.
+static int is_coarse(const kk_simulator *s) {
+    const kk_audit *a = &s->report.audit;
+    return __builtin_fabs(a->error) > KKI_COARSE * a->scale;
+}
+
 /// Energy from nowhere is never certified: the step is taken again, better, or what it gained is told.
 static kk_status audit(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
     if (s->traits.has_only_free_bodies || s->effort.sweeps > 0 || s->effort.newton > 0 ||
@@ -220,12 +227,12 @@ static kk_status audit(const kk_model *m, kk_simulator *s, const kk_state *state
     kki_audit(m, s, state);
     const kki_verdict_of_audit verdict = kki_audit_verdict(s);
     const int is_rough =
-        verdict != KKI_AUDIT_ACCURATE || s->motion.is_fresh || (s->retry.is_shared && s->retry.attempts == 0);
+        verdict != KKI_AUDIT_ACCURATE || s->motion.is_fresh || (s->retry.shares > 0 && s->retry.attempts == 0);
     if (is_rough && s->retry.attempts < MOST_CORRECTIONS && !s->retry.degrades && !s->rk4.is_used) {
         s->retry.is_rough = 1;
         return KK_OK;
     }
-    if (verdict != KKI_AUDIT_GAINS) {
+    if (verdict != KKI_AUDIT_GAINS && !(is_coarse(s) && s->retry.shares == 0 && !s->retry.degrades)) {
         return KK_OK;
     }
     if (s->retry.degrades) {
@@ -242,6 +249,7 @@ static kk_status find_room_in(kk_simulator *s, const kk_state *state, size_t wor
 }
 
 static void commit(const kk_model *m, kk_simulator *s, kk_state *state) {
+    s->energy.balanced_before += s->energy.balanced;
     kki_cached_begin(m, s, state);
     memcpy(kk_state_q(state), s->motion.q, (size_t)m->nq * sizeof *s->motion.q);
     memcpy(kk_state_v(state), s->motion.v, (size_t)m->nv * sizeof *s->motion.v);
@@ -449,6 +457,8 @@ enum { MOST_MEETINGS = 4, MOST_LOOKS = 4000 };
 enum { MOST_TOUCHES = 64, MOST_LOOKS_AT_TOUCH = 12 };
 /// Shares that a step which cannot be proved is taken in: before contacts give way, and behind that.
 enum { FEW_SHARES = 4, MOST_SHARES = 32 };
+/// Shares of a step that is coarse, behind which it is taken as it is unless it gains.
+enum { ENOUGH_SHARES = 8 };
 
 /// Fast pairs are followed up to their meetings; where many meet, they get contacts of their impacts in what is left.
 static kki_fast_policy policy_of(const kk_simulator *s, int looked_at) {
@@ -458,7 +468,8 @@ static kki_fast_policy policy_of(const kk_simulator *s, int looked_at) {
 /// What each part may gain must not add up to more than a step may.
 static kk_status audit_parts(kk_simulator *s, kk_error *error) {
     const kk_audit *a = &s->report.audit;
-    if (!(a->error > KKI_MOST_GAIN * a->scale)) {
+    const int gains = a->error - s->energy.balanced_before > KKI_MOST_GAIN * a->scale;
+    if (!gains && !(is_coarse(s) && s->retry.shares > 0 && s->retry.shares < ENOUGH_SHARES)) {
         return KK_OK;
     }
     if (s->retry.degrades) {
@@ -517,6 +528,7 @@ static kk_status step_part(const kk_model *m, kk_simulator *s, const kk_input *i
 static kk_status step_in_parts(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                                double longest, int meets, kk_error *error) {
     progress p = {.left = h};
+    s->energy.balanced_before = 0;
     int parts = 0;
     kk_status status = kk_state_copy(s->trial, state);
     for (; status == KK_OK && p.left > 1e-9 * h; parts++) {
@@ -549,13 +561,13 @@ static void blank_report(kk_report *report) {
 static kk_status step_in_shares(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                                 int first, int last, kk_error *error) {
     kk_status status = KK_NOT_CONVERGED;
-    s->retry.is_shared = 1;
     for (int n = first; status == KK_NOT_CONVERGED && n <= last; n *= 2) {
         blank_report(&s->report);
         s->retry.gained = 0;
+        s->retry.shares = n;
         status = step_in_parts(m, s, state, input, h, h / n, 0, error);
     }
-    s->retry.is_shared = 0;
+    s->retry.shares = 0;
     return status;
 }
 

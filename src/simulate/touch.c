@@ -39,7 +39,7 @@ void kki_note_touch(const kki_piece *p, const int8_t *closed, double time) {
     double fastest = 0;
     for (int i = 0; i < p->I->nconstraint; i++) {
         const kki_constraint *c = kki_piece_constraint(p, i);
-        if (closed[i] && p->u_s[kki_piece_row(p, c)] < -s->options.restitution_speed) {
+        if (closed[i] && c->kind == KKI_ON_CONTACT && p->u_s[kki_piece_row(p, c)] < -s->options.restitution_speed) {
             const double w = turning_of(p, c);
             fastest = w > fastest ? w : fastest;
         }

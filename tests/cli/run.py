@@ -634,10 +634,35 @@ def check_outputs(bench):
     (bench.folder / "link.csv").symlink_to(path)
     bench.expect("through a link", ["run", "scene.xml", "-t", "0.01", "--log", "link.csv"], OK)
     bench.check("the link stays", (bench.folder / "link.csv").is_symlink() and len(path.read_bytes()) < len(before))
+    (bench.folder / "precious").write_text("not to be touched")
+    (bench.folder / "trap.csv.part").symlink_to(bench.folder / "precious")
+    bench.expect("a link laid where the part will be", ["run", "scene.xml", "-t", "0.01", "--log", "trap.csv"], OK)
+    bench.check("is not followed", (bench.folder / "precious").read_text() == "not to be touched" and (bench.folder / "trap.csv").stat().st_size > 100)
     bench.expect("a full disk", ["run", "scene.xml", "-t", "0.02", "--out", "/dev/full"], INPUT, err=["could not be written"])
     if os.geteuid() != 0:
         path.chmod(0o400)
         bench.expect("a file that is read-only", words, INPUT, err=["cannot be written"])
+
+
+def check_killed(bench):
+    """Killed at twenty moments of its life, a run leaves the files as they were, and parts that are whole as far as they go; the next run is as ever."""
+    words = ["run", "scene.xml", "-t", "0.05", "--key-every", "4", "--out", "life.kkr", "--log", "life.csv", "-q"]
+    bench.expect("a run to be killed", words, OK)
+    whole = [(bench.folder / name).read_bytes() for name in ("life.kkr", "life.csv")]
+    longer = [*words[:3], "1e6", *words[4:]]
+    for i in range(20):
+        child = subprocess.Popen([str(bench.tool), *longer], cwd=bench.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.002 * i)
+        child.kill()
+        child.wait()
+        now = [(bench.folder / name).read_bytes() for name in ("life.kkr", "life.csv")]
+        bench.check(f"killed after {2 * i} ms: the old files stand", now == whole)
+        part = bench.folder / "life.kkr.part"
+        if part.exists() and part.stat().st_size > 400:
+            told = json.loads(bench.run("replay", "life.kkr.part", "--verify", "--json").stdout)
+            bench.check(f"killed after {2 * i} ms: what is there is verified", told.get("compared") == told.get("steps") and told.get("differs_at") == -1, str(told))
+    bench.expect("and again", words, OK)
+    bench.check("the same bytes as ever", [(bench.folder / name).read_bytes() for name in ("life.kkr", "life.csv")] == whole)
 
 
 def check_strange_recordings(bench):
@@ -652,6 +677,9 @@ def check_strange_recordings(bench):
     (bench.folder / "pipe.xml").unlink()
     os.mkfifo(bench.folder / "pipe.xml")
     bench.expect("that became a pipe", ["replay", "pipe.kkr", "--verify"], INPUT, err=["is no model file"])
+    bench.expect("is not waited for in an export", ["export", "pipe.kkr", "--csv", "--out", "pipe.csv"], OK, err=["columns are numbered"])
+    bench.expect("nor in a picture", ["render", "pipe.xml", "-o", "pipe.png"], INPUT, err=["FIFO"])
+    bench.expect("nor in a page", ["view", "pipe.xml", "--save", "pipe.html"], INPUT, err=["FIFO"])
     name = "a\033[2J\u009b31m\rb.xml"
     (bench.folder / name).write_text(scene)
     done = bench.expect("a name of commands", ["run", name, "-t", "0.02", "--out", "name.kkr"], OK)
@@ -684,6 +712,7 @@ def check_replay(bench):
     (bench.folder / "scene.xml").write_text(SCENE.replace('mass="0.3"', 'mass="0.31"'))
     check_outputs(bench)
     check_strange_recordings(bench)
+    check_killed(bench)
     bench.expect("a model that has changed", ["replay", "a.kkr", "--verify"], INPUT, err=["has changed since"])
     (bench.folder / "scene2.xml").write_text(SCENE)
     bench.expect("the model elsewhere", ["replay", "a.kkr", "--verify", "--model", "scene2.xml"], OK, out=["same bits"])

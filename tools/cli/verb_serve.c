@@ -36,8 +36,9 @@ static const cli_option options_table[] = {
      .kind = CLI_TEXT,
      .offset = offsetof(serve_options, listen),
      .value = "WHERE",
-     .about = "for controllers: unix:PATH (default unix:karakuri.sock) or tcp:IPv4:PORT. Whoever reaches that may drive the "
-              "robot, and it goes unencrypted"},
+     .about =
+         "for controllers: unix:PATH (default unix:karakuri.sock) or tcp:IPv4:PORT. Whoever reaches that may drive the "
+         "robot, and it goes unencrypted"},
     {.name = "time",
      .letter = 't',
      .kind = CLI_NUMBER,
@@ -99,7 +100,7 @@ typedef struct job {
     live live;
     bool has_page;
     int listener, kind; ///< kind: AF_UNIX or AF_INET
-    const char *path;             ///< of the socket; NULL: none
+    const char *path;   ///< of the socket; NULL: none
     wire wire;
     double next_frame;
 } job;
@@ -235,7 +236,9 @@ static bool step(job *j, outcome *o) {
     kk_error error = {0};
     if (!wire_exchange(&j->wire, kk_session_state(s), kk_session_sensor_data(s), kk_session_control(s), idle, j)) {
         snprintf(o->end, sizeof o->end, "the controller %s",
-                 cli_is_interrupted() ? "was let go" : j->wire.lost[0] ? j->wire.lost : "is gone");
+                 cli_is_interrupted() ? "was let go"
+                 : j->wire.lost[0]    ? j->wire.lost
+                                      : "is gone");
         return false;
     }
     if (kk_session_step(s, 1, &error) != KK_OK) {
