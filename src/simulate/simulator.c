@@ -287,6 +287,7 @@ static void place_workers(kki_layout *layout, const kk_model *m, kk_simulator *s
 /// What readers ask for (readout.c).
 static void place_readings(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     const size_t padded = ((size_t)m->nv + 7) & ~(size_t)3;
+    KKI_LAYOUT_ARRAY(layout, s->retry.start, KKI_MOST_KICKED_AGAIN);
     KKI_LAYOUT_ARRAY(layout, s->readout.view_v, padded);
     KKI_LAYOUT_ARRAY(layout, s->readout.view_a, padded);
     KKI_LAYOUT_ARRAY(layout, s->readout.seen.q, (size_t)m->nq);

@@ -518,10 +518,20 @@ typedef struct kki_energies {
     kki_balance balance;
 } kki_energies;
 
+/// What a kick from the middle of a step changes of a contact.
+typedef struct kki_contact_start {
+    kk_vec3 impulse, kept, moment, kept_moment;
+    double open;
+} kki_contact_start;
+/// Contacts up to which a step is kicked again from its middle; beyond, it is taken anew from its start, with the same bits.
+enum { KKI_MOST_KICKED_AGAIN = 64 };
+
 /// How this attempt at a step, or at a part of one, is made, and what came of it.
 typedef struct kki_retry {
-    int is_rough; ///< an attempt ended because its bias forces can be had better
-    int attempts; ///< at this part of a step before this one, whose mean velocity is known
+    kki_contact_start *start; ///< [KKI_MOST_KICKED_AGAIN]
+    int contacts;             ///< of them; −1: there are too many
+    int is_rough;             ///< an attempt ended because its bias forces can be had better
+    int attempts;             ///< at this part of a step before this one, whose mean velocity is known
     int shares; ///< that the step is taken in, each of which is corrected whatever its audit says; 0: it is taken whole
     int gained; ///< shares of the step had impulses, and were refused for what they gained
     int may_yield; ///< contacts may give way where there is no other answer
