@@ -278,10 +278,6 @@ OPEN = {
     38: {
         "rattleback: energy gained, of the first",
     },
-    39: {
-        "steps degraded, held or refused",
-        "stops of joints and tendons have no restitution, so u+ = -e u- is asked for e = 0 alone",
-    },
 }
 
 

@@ -504,6 +504,7 @@ typedef struct kki_energies {
     int verdict;        ///< of the last part of a step (audit.h)
     double work_before; ///< of constraints in the parts of the step before this one, J
     double pushed_work; ///< of what pushes on links in this step, J
+    double moved_work;  ///< of surfaces that run, J
     double balanced,
         balanced_before; ///< J; given back to velocities of this part of a step, and of the parts before it
     int may_balance;     ///< some tree
