@@ -148,7 +148,7 @@ ZOO = [sys.executable, ROOT / "benchmarks" / "zoo" / "run.py"]
 # ---- steps -----------------------------------------------------------------------------------------------------------
 
 def step_unit(tally):
-    """unit tests, optimised build"""
+    """unit tests, optimized build"""
     tally.add_unit_tests("unit tests", [build("release", tally) / "karakuri_tests"])
 
 
@@ -242,7 +242,14 @@ def step_examples(tally):
     output = BUILD / "examples-output"
     output.mkdir(exist_ok=True)
     for source in sorted((ROOT / "examples").glob("*.c")):
-        tally.expect(f"example {source.stem}", [folder / source.stem], cwd=output)
+        given = [ROOT / "models" / "hrp2" / "hrp2.xml"] if source.stem == "00_hello" else []
+        tally.expect(f"example {source.stem}", [folder / source.stem, *given], cwd=output)
+    program = (ROOT / "examples" / "00_hello.c").read_text(encoding="utf-8").split("\n", 1)[1]
+    for page in ("README.md", "README.ja.md"):
+        if f"```c\n{program}```" in (ROOT / page).read_text(encoding="utf-8"):
+            tally.passes()
+        else:
+            tally.fails(f"{page}: its first program is not examples/00_hello.c")
 
 
 def step_cli(tally):
@@ -364,7 +371,7 @@ def step_python(tally):
 
 
 def step_symbols(tally):
-    """the shared library exports only kk_*, imports nothing machine-dependent, has no writable globals"""
+    """the shared library exports what the headers declare, imports nothing machine-dependent, has no writable globals; its binary interface"""
     if not shutil.which("nm"):
         tally.skips("symbols", "no nm (Debian package binutils)")
         return
@@ -374,6 +381,8 @@ def step_symbols(tally):
             continue
         library = build(preset, tally) / "libkarakuri.so"
         tally.expect(f"symbols, {preset}", [sys.executable, ROOT / "scripts" / "check_symbols.py", library])
+    told = tally.expect("binary interface", [sys.executable, ROOT / "scripts" / "check_abi.py", BUILD / "release" / "libkarakuri.so"])
+    tally.say((told or "").rstrip())
 
 
 def step_misuse(tally):
@@ -384,11 +393,17 @@ def step_misuse(tally):
     must(sys.executable, ROOT / "tests" / "api" / "misuse.py", ROOT / "include" / "karakuri", "--source", work / "misuse.c")
     must("cc", "-std=c17", "-D_GNU_SOURCE", "-w", "-O0", "-I", ROOT / "include", work / "misuse.c", "-o", work / "misuse", "-L", folder, "-lkarakuri",
          f"-Wl,-rpath,{folder}")
-    tally.add_program("misuse", [work / "misuse"], show_all=False)
+    tally.add_program("misuse", [work / "misuse"], show_all=False, cwd=work)  # some calls write where they are
+
+
+def step_calls(tally):
+    """every system call of everything that writes made to fail: full disks, broken ones, short and interrupted calls"""
+    tool = build("release", tally) / "karakuri"
+    tally.add_program("calls", [sys.executable, ROOT / "tests" / "faults" / "calls.py", "--tool", tool], show_all=True)
 
 
 def step_clang(tally):
-    """unit tests, optimised build by clang"""
+    """unit tests, optimized build by clang"""
     if not shutil.which("clang"):
         tally.skips("unit tests by clang", "no clang")
         return
@@ -396,7 +411,7 @@ def step_clang(tally):
 
 
 def step_sanitizers(tally):
-    """unit tests under the address and undefined-behaviour sanitizers"""
+    """unit tests under the address and undefined-behavior sanitizers"""
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1"}
     folder = build("asan", tally)
     command = [sys.executable, ROOT / "tests" / "cli" / "run.py", "--tool", folder / "karakuri"]
@@ -448,13 +463,28 @@ def long_reproduce(tally):
     judge_reproduction(tally, results(tally, "reproduce", "experiments", *where, time_limit=LONG_TIME_LIMIT))
 
 
+def long_soak(tally):
+    """ten million steps under random controls: flat memory, the same bits again; KK_SOAK_STEPS=100000000 for more"""
+    tool, steps = build("release", tally) / "karakuri", os.environ.get("KK_SOAK_STEPS", "10000000")
+    for words in (["models/hrp2/hrp2.xml", "-k", "half_sitting"], ["models/titan8/titan8.xml"], ["models/double_pendulum/double_pendulum.xml"]):
+        said = tally.expect(f"soak {words[0]}", [tool, "soak", *words, "-n", steps], time_limit=LONG_TIME_LIMIT)
+        tally.say(said or "")
+
+
+def long_effort(tally):
+    """instructions of every step, counted under QEMU: the rarest against the median, with a ceiling of effort and without"""
+    tool = build("release", tally) / "karakuri"
+    command = [sys.executable, ROOT / "tests" / "effort" / "run.py", "--tool", tool, "--steps", "100000", "--jobs", str(tally.jobs)]
+    tally.add_program("effort", command, show_all=True, time_limit=LONG_TIME_LIMIT)
+
+
 def functions_of(prefix):
     return {name[len(prefix):]: function for name, function in globals().items() if name.startswith(prefix)}
 
 
 STEPS, LONG_STEPS = functions_of("step_"), functions_of("long_")
 # what runs one process at a time, most of them a program of the release build: side by side
-BESIDE = ("harness", "headers", "layers", "install", "examples", "cli", "server", "exam", "simbench", "reproduce", "guide", "misuse")
+BESIDE = ("harness", "headers", "layers", "install", "examples", "cli", "server", "exam", "simbench", "reproduce", "guide", "misuse", "calls")
 
 
 def cpu_seconds():

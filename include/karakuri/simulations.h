@@ -22,11 +22,11 @@ KK_BEGIN_DECLS
 
 typedef struct kk_simulations kk_simulations;
 
-/// Zero-initialised means: the defaults.
+/// Zero-initialized means: the defaults.
 typedef struct kk_simulations_def {
     kk_step_options
         step; ///< its workers are those that simulations are shared out to; each simulation is stepped by one of them
-    int sensors;   ///< 1: a step ends with reading all sensors; readings are zero otherwise
+    int sensors;   ///< 1: a step ends with reading all sensors; sensor data are zero otherwise
     int poses;     ///< 1: a step ends with poses and velocities of all bodies; both are zero otherwise
     uint64_t seed; ///< of the sensors' noise; simulation i has seed + i
     kk_room room;  ///< of each worker and each simulation from the start; zero: it grows when it is needed
@@ -53,15 +53,15 @@ KK_API const kk_model *kk_simulations_model(const kk_simulations *simulations);
 
 // ---- the arrays, row by row one simulation after the other; they stay where they are
 
-KK_API double *kk_simulations_time(kk_simulations *simulations);    ///< [count] s
-KK_API double *kk_simulations_q(kk_simulations *simulations);       ///< [count × nq]
-KK_API double *kk_simulations_v(kk_simulations *simulations);       ///< [count × nv]
-KK_API double *kk_simulations_lag(kk_simulations *simulations);     ///< [count × nlag] activations
-KK_API double *kk_simulations_control(kk_simulations *simulations); ///< [count × nactuator] kept from step to step
+KK_API double *kk_simulations_time(kk_simulations *simulations);       ///< [count] s
+KK_API double *kk_simulations_q(kk_simulations *simulations);          ///< [count × nq]
+KK_API double *kk_simulations_v(kk_simulations *simulations);          ///< [count × nv]
+KK_API double *kk_simulations_activation(kk_simulations *simulations); ///< [count × nactivation] activations
+KK_API double *kk_simulations_control(kk_simulations *simulations);    ///< [count × nactuator] kept from step to step
 KK_API double *kk_simulations_tau(kk_simulations *simulations); ///< [count × nv] further joint forces, kept likewise
 /// [count × nbody] in the bodies' frames about their origins, kept likewise.
 KK_API kk_force *kk_simulations_wrench(kk_simulations *simulations);
-KK_API const double *kk_simulations_readings(const kk_simulations *simulations); ///< [count × nreading]
+KK_API const double *kk_simulations_sensor_data(const kk_simulations *simulations); ///< [count × nsensordata]
 /// [count × nbody × 7] orientation w, x, y, z and position of every body in the world.
 KK_API const double *kk_simulations_poses(const kk_simulations *simulations);
 /// [count × nbody × 6] angular and linear velocity of every body, world axes, of the body's origin.
@@ -93,11 +93,11 @@ KK_API kk_status kk_simulations_step(kk_simulations *simulations, const int32_t 
 /// @param index     as in kk_simulations_step
 /// @param control   [count × steps × nactuator] by simulation, then by step
 /// @param q         [count × steps × nq] result, may be NULL    @param v  [count × steps × nv] result, may be NULL
-/// @param readings  [count × steps × nreading] result, may be NULL, which saves reading the sensors
+/// @param sensor_data  [count × steps × nsensordata] result, may be NULL, which saves reading the sensors
 KK_API kk_status kk_simulations_rollout(kk_simulations *simulations, const int32_t *index, int count, int steps,
-                                        int substeps, const double *control, double *q, double *v, double *readings,
+                                        int substeps, const double *control, double *q, double *v, double *sensor_data,
                                         kk_error *error);
-/// Puts simulations at a state, or at the model's start; controls and forces become zero, readings too. Simulations of a variation start where that one does;
+/// Puts simulations at a state, or at the model's start; controls and forces become zero, sensor data too. Simulations of a variation start where that one does;
 /// of a state of the model they take time, coordinates, velocities and activations.
 /// @param index  as in kk_simulations_step    @param state  may be NULL
 /// KK_OUT_OF_MEMORY where a simulation has no room for the contacts of the state; it is as it was then, and all

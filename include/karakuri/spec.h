@@ -145,7 +145,7 @@ KK_API kk_frame_def kk_frame_def_default(void);
 /// Ratio 1, offset 0.
 KK_API kk_coupling_def kk_coupling_def_default(void);
 
-/// Inertia of a solid of uniform density about its centre, for quick models.
+/// Inertia of a solid of uniform density about its center, for quick models.
 KK_API kk_inertia kk_inertia_solid_box(double mass, double size_x, double size_y, double size_z);
 KK_API kk_inertia kk_inertia_solid_sphere(double mass, double radius);
 /// Axis along z.
@@ -157,7 +157,7 @@ KK_API kk_material_def kk_material_def_default(void);
 KK_API kk_shape_def kk_shape_def_default(void);
 KK_API kk_mesh_def kk_mesh_def_default(void); ///< scale 1
 KK_API kk_height_field_def kk_height_field_def_default(void);
-KK_API kk_look_def kk_look_def_default(void); ///< light grey
+KK_API kk_visual_def kk_visual_def_default(void); ///< light gray
 KK_API kk_material_pair_def kk_material_pair_def_default(void);
 KK_API kk_pair_def kk_pair_def_default(void);
 KK_API kk_exclude_def kk_exclude_def_default(void);
@@ -189,7 +189,7 @@ KK_API kk_status kk_spec_clone(const kk_spec *spec, const kk_allocator *allocato
     X(shape, "shape")                 \
     X(mesh, "mesh")                   \
     X(height_field, "height field")   \
-    X(look, "look")                   \
+    X(visual, "visual")               \
     X(material, "material")           \
     X(material_pair, "material pair") \
     X(pair, "pair")                   \

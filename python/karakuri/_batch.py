@@ -36,10 +36,10 @@ class Batch:
         self.raw = c.kk_simulations_create(model.raw, count, definition)
         raw, n = self.raw, count
         self._time, self._q, self._v = (np.asarray(f(raw)) for f in (c.kk_simulations_time, c.kk_simulations_q, c.kk_simulations_v))
-        self._act, self._control = np.asarray(c.kk_simulations_lag(raw)), np.asarray(c.kk_simulations_control(raw))
+        self._act, self._control = np.asarray(c.kk_simulations_activation(raw)), np.asarray(c.kk_simulations_control(raw))
         self._tau = np.asarray(c.kk_simulations_tau(raw))
         self._wrench = np.asarray(c.kk_simulations_wrench(raw)).reshape(n, model.nbody, 6)
-        self.sensors: Array = np.asarray(c.kk_simulations_readings(raw))
+        self.sensors: Array = np.asarray(c.kk_simulations_sensor_data(raw))
         self.poses: Array = np.asarray(c.kk_simulations_poses(raw)).reshape(n, model.nbody, 7)
         self.velocities: Array = np.asarray(c.kk_simulations_velocities(raw)).reshape(n, model.nbody, 6)
         self.results: NDArray[Any] = np.asarray(c.kk_simulations_results(raw)).reshape(-1).view(_result_type())

@@ -514,8 +514,8 @@ static size_t count_in_model(const kkp_object *model, kkp_length what) {
     case KKP_NV: return (size_t)kk_model_nv(m);
     case KKP_NBODY: return (size_t)kk_model_nbody(m);
     case KKP_NACTUATOR: return (size_t)kk_model_nactuator(m);
-    case KKP_NREADING: return (size_t)kk_model_nreading(m);
-    case KKP_NLAG: return (size_t)kk_model_nlag(m);
+    case KKP_NSENSORDATA: return (size_t)kk_model_nsensordata(m);
+    case KKP_NACTIVATION: return (size_t)kk_model_nactivation(m);
     default: return 0;
     }
 }
@@ -875,7 +875,7 @@ static int set_pointer(kkp_object *o, const kkp_field *f, PyObject *value) {
         } else {
             n = (size_t)PySequence_Size(value);
             const size_t wanted =
-                f->length >= KKP_NQ && f->length <= KKP_NLAG ? count_in_model(model_of(o), f->length) : n;
+                f->length >= KKP_NQ && f->length <= KKP_NACTIVATION ? count_in_model(model_of(o), f->length) : n;
             if (n == wanted) {
                 held = block_from(o, f, value, (Py_ssize_t)n);
             } else {
@@ -1246,7 +1246,7 @@ static void check_arrays(kkp_call *c, int i, kkp_object *o, kkp_type *type, char
             *(void **)(void *)(data + f->offset)) {
             check_product(c, i, o, f, data);
         }
-        if ((f->kind != KKP_DOUBLES && f->kind != KKP_BYTES) || f->length < KKP_NQ || f->length > KKP_NLAG ||
+        if ((f->kind != KKP_DOUBLES && f->kind != KKP_BYTES) || f->length < KKP_NQ || f->length > KKP_NACTIVATION ||
             !*(void **)(void *)(data + f->offset)) {
             continue;
         }

@@ -33,11 +33,11 @@ struct kk_simulations {
     const kk_model *model;
     kk_simulations_def def;
     int count, nhand;
-    hand *hand;                                 ///< [nhand]
-    kk_state **state, *start;                   ///< [count]; what reset gives
-    const kk_model **variation;                 ///< [count] NULL: the model itself
-    double *time, *q, *v, *lag, *control, *tau; ///< rows
-    double *wrench, *readings, *poses, *velocities;
+    hand *hand;                                        ///< [nhand]
+    kk_state **state, *start;                          ///< [count]; what reset gives
+    const kk_model **variation;                        ///< [count] NULL: the model itself
+    double *time, *q, *v, *activation, *control, *tau; ///< rows
+    double *wrench, *sensor_data, *poses, *velocities;
     kk_simulation_result *result; ///< [count]
     unsigned char *is_named;      ///< [count] by the index of the call under way
 };
@@ -58,11 +58,11 @@ static void rows_of(kk_simulations *s, row rows[ROWS]) {
     const row all[ROWS] = {{&s->time, 1},
                            {&s->q, (size_t)m->nq},
                            {&s->v, nv},
-                           {&s->lag, (size_t)m->nlag},
+                           {&s->activation, (size_t)m->nactivation},
                            {&s->control, (size_t)m->nactuator},
                            {&s->tau, nv},
                            {&s->wrench, nbody * WRENCH_NUMBERS},
-                           {&s->readings, (size_t)m->nreading},
+                           {&s->sensor_data, (size_t)m->nsensordata},
                            {&s->poses, nbody * POSE_NUMBERS},
                            {&s->velocities, nbody * VELOCITY_NUMBERS}};
     memcpy(rows, all, sizeof all);
@@ -196,8 +196,8 @@ double *kk_simulations_q(kk_simulations *simulations) {
 double *kk_simulations_v(kk_simulations *simulations) {
     return simulations->v;
 }
-double *kk_simulations_lag(kk_simulations *simulations) {
-    return simulations->lag;
+double *kk_simulations_activation(kk_simulations *simulations) {
+    return simulations->activation;
 }
 double *kk_simulations_control(kk_simulations *simulations) {
     return simulations->control;
@@ -208,8 +208,8 @@ double *kk_simulations_tau(kk_simulations *simulations) {
 kk_force *kk_simulations_wrench(kk_simulations *simulations) {
     return (kk_force *)(void *)simulations->wrench;
 }
-const double *kk_simulations_readings(const kk_simulations *simulations) {
-    return simulations->readings;
+const double *kk_simulations_sensor_data(const kk_simulations *simulations) {
+    return simulations->sensor_data;
 }
 const double *kk_simulations_poses(const kk_simulations *simulations) {
     return simulations->poses;
@@ -225,20 +225,20 @@ const kk_simulation_result *kk_simulations_results(const kk_simulations *simulat
 
 static void row_to_state(const kk_simulations *s, int i, kk_state *to) {
     const kk_model *m = s->model;
-    const size_t nq = (size_t)m->nq, nv = (size_t)m->nv, nlag = (size_t)m->nlag, at = (size_t)i;
+    const size_t nq = (size_t)m->nq, nv = (size_t)m->nv, nactivation = (size_t)m->nactivation, at = (size_t)i;
     kk_state_set_time(to, s->time[i]);
     memcpy(kk_state_q(to), s->q + at * nq, nq * sizeof(double));
     memcpy(kk_state_v(to), s->v + at * nv, nv * sizeof(double));
-    memcpy(kk_state_lag(to), s->lag + at * nlag, nlag * sizeof(double));
+    memcpy(kk_state_activation(to), s->activation + at * nactivation, nactivation * sizeof(double));
 }
 
 static void state_to_row(kk_simulations *s, int i, const kk_state *from) {
     const kk_model *m = s->model;
-    const size_t nq = (size_t)m->nq, nv = (size_t)m->nv, nlag = (size_t)m->nlag, at = (size_t)i;
+    const size_t nq = (size_t)m->nq, nv = (size_t)m->nv, nactivation = (size_t)m->nactivation, at = (size_t)i;
     s->time[i] = kk_state_time(from);
     memcpy(s->q + at * nq, kk_state_q_const(from), nq * sizeof(double));
     memcpy(s->v + at * nv, kk_state_v_const(from), nv * sizeof(double));
-    memcpy(s->lag + at * nlag, kk_state_lag_const(from), nlag * sizeof(double));
+    memcpy(s->activation + at * nactivation, kk_state_activation_const(from), nactivation * sizeof(double));
 }
 
 kk_status kk_simulations_get_state(const kk_simulations *simulations, int index, kk_state *state) {
@@ -323,7 +323,7 @@ typedef struct job {
     const kk_state *state;
     int steps; ///< of a rollout, and its arrays
     const double *control;
-    double *q, *v, *readings;
+    double *q, *v, *sensor_data;
 } job;
 
 static int named(const job *j, int k) {
@@ -372,8 +372,8 @@ static void see_bodies(kk_simulations *s, hand *h, int i) {
 }
 
 static kk_status read_sensors(kk_simulations *s, hand *h, int i, kk_error *error) {
-    double *const readings = s->readings + (size_t)i * (size_t)s->model->nreading;
-    return kk_simulator_read_sensors(h->simulator, s->state[i], s->def.seed + (uint64_t)i, readings, error);
+    double *const sensor_data = s->sensor_data + (size_t)i * (size_t)s->model->nsensordata;
+    return kk_simulator_read_sensors(h->simulator, s->state[i], s->def.seed + (uint64_t)i, sensor_data, error);
 }
 
 /// So many steps of a simulation whose state is loaded; its row follows.
@@ -510,14 +510,14 @@ static void roll_one(const job *j, int k, hand *h) {
         const size_t at = (size_t)k * (size_t)j->steps + (size_t)t;
         record(j->control, nu, at, s->control, (size_t)i);
         take_substeps(j, i, h, &why);
-        if (j->readings && s->result[i].status == KK_OK && s->result[i].substeps > 0) {
+        if (j->sensor_data && s->result[i].status == KK_OK && s->result[i].substeps > 0) {
             s->result[i].status = read_sensors(s, h, i, &why);
         }
         record(s->q, m->nq, (size_t)i, j->q, at);
         record(s->v, m->nv, (size_t)i, j->v, at);
-        record(s->readings, m->nreading, (size_t)i, j->readings, at);
+        record(s->sensor_data, m->nsensordata, (size_t)i, j->sensor_data, at);
     }
-    end_one(j, i, h, s->def.sensors && !j->readings, &why);
+    end_one(j, i, h, s->def.sensors && !j->sensor_data, &why);
 }
 
 static void roll_share(void *context, int first, int end, int worker) {
@@ -528,7 +528,7 @@ static void roll_share(void *context, int first, int end, int worker) {
 }
 
 kk_status kk_simulations_rollout(kk_simulations *simulations, const int32_t *index, int count, int steps, int substeps,
-                                 const double *control, double *q, double *v, double *readings, kk_error *error) {
+                                 const double *control, double *q, double *v, double *sensor_data, kk_error *error) {
     if (kki_is_missing(simulations)) {
         return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
     }
@@ -548,7 +548,7 @@ kk_status kk_simulations_rollout(kk_simulations *simulations, const int32_t *ind
              .control = control,
              .q = q,
              .v = v,
-             .readings = readings};
+             .sensor_data = sensor_data};
     share(s, count, roll_share, &j);
     return first_failure(s, error);
 }
@@ -585,7 +585,7 @@ static void reset_one(kk_simulations *s, hand *h, int i, const kk_state *state) 
     clear_row(s->control, (size_t)m->nactuator, i);
     clear_row(s->tau, (size_t)m->nv, i);
     clear_row(s->wrench, (size_t)m->nbody * WRENCH_NUMBERS, i);
-    clear_row(s->readings, (size_t)m->nreading, i);
+    clear_row(s->sensor_data, (size_t)m->nsensordata, i);
     if (s->def.poses) {
         see_bodies(s, h, i);
     }

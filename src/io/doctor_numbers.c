@@ -37,11 +37,15 @@ static const field tendon_fields[] = {FIELD(kk_tendon_def, stiffness, true),
                                       FIELD(kk_tendon_def, friction, false),
                                       FIELD(kk_tendon_def, restitution, false),
                                       {NULL, 0, false}};
-static const field material_fields[] = {
-    FIELD(kk_material_def, friction, false), FIELD(kk_material_def, torsion, false),
-    FIELD(kk_material_def, rolling, false),  FIELD(kk_material_def, restitution, false),
-    FIELD(kk_material_def, stiffness, true), FIELD(kk_material_def, damping, false),
-    FIELD(kk_material_def, adhesion, false), {NULL, 0, false}};
+static const field material_fields[] = {FIELD(kk_material_def, friction, false),
+                                        FIELD(kk_material_def, torsion, false),
+                                        FIELD(kk_material_def, rolling, false),
+                                        FIELD(kk_material_def, restitution, false),
+                                        FIELD(kk_material_def, stiffness, true),
+                                        FIELD(kk_material_def, damping, false),
+                                        FIELD(kk_material_def, adhesion, false),
+                                        FIELD(kk_material_def, slip, false),
+                                        {NULL, 0, false}};
 static const field shape_fields[] = {FIELD(kk_shape_def, margin, false), {NULL, 0, false}};
 static const field pair_fields[] = {FIELD(kk_pair_def, margin, false), {NULL, 0, false}};
 

@@ -47,6 +47,17 @@ static kk_status add_others(kki_urdf *u) {
     return status;
 }
 
+/// <karakuri material="..."> in a body: of all its geoms that collide.
+static void set_materials(kki_urdf *u) {
+    for (int i = 0; i < u->link_count; i++) {
+        const int material = kki_urdf_karakuri_material(u, u->link[i].node, -1);
+        for (int k = 0; k < kk_spec_shape_count(u->spec) && material >= 0; k++) {
+            kk_shape_def *shape = kk_spec_shape(u->spec, k);
+            shape->material = shape->body == u->link[i].body ? material : shape->material;
+        }
+    }
+}
+
 static kk_status read_with(kki_mjcf *m, kki_urdf *u) {
     enum { TABLES = 7 };
     kki_name_table *const tables[TABLES] = {&u->links,  &u->joints,        &u->looks,    &u->materials,
@@ -57,6 +68,9 @@ static kk_status read_with(kki_mjcf *m, kki_urdf *u) {
     kk_status status = add_bodies(m, u);
     status = status ? status : add_others(u);
     status = status ? status : kki_urdf_karakuri_first(u);
+    if (status == KK_OK) {
+        set_materials(u);
+    }
     status = status ? status : kki_urdf_karakuri_rest(u);
     for (int i = 0; i < TABLES; i++) {
         kki_name_table_destroy(tables[i]);

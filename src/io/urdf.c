@@ -237,7 +237,7 @@ static kk_status read_robot(kki_urdf *u) {
     if (status != KK_OK || u->loader->diagnostics->has_error) {
         return status;
     }
-    status = kki_urdf_looks(u);
+    status = kki_urdf_visuals(u);
     status = status ? status : kki_urdf_karakuri_first(u);
     status = status ? status : kki_urdf_gazebo(u);
     status = status ? status : add_bodies(u);

@@ -82,7 +82,7 @@ kk_inertia kki_urdf_inertial(kki_urdf *u, int32_t link_node);
 // ---- urdf_shape.c
 
 /// URDF's materials by name, from the top level and from the visuals.
-kk_status kki_urdf_looks(kki_urdf *u);
+kk_status kki_urdf_visuals(kki_urdf *u);
 /// Visuals and collisions of a link.
 kk_status kki_urdf_shapes(kki_urdf *u, const kki_urdf_link *link);
 

@@ -43,9 +43,10 @@ static kk_status check_material(kki_item item, const kk_material_def *material, 
     status = status ? status : kki_check_stiffness(item, "stiffness", material->stiffness, error);
     status = status ? status : kki_check_not_negative(item, "damping", material->damping, error);
     status = status ? status : kki_check_not_negative(item, "adhesion", material->adhesion, error);
-    return status
-               ? status
-               : kki_check_choice(item, "combine rule", material->combine, KK_COMBINE_MAX + 1, "KK_COMBINE_...", error);
+    status = status ? status : kki_check_not_negative(item, "slip", material->slip, error);
+    return status ? status
+                  : kki_check_choice(item, "combine rule", (int)material->combine, KK_COMBINE_MAX + 1, "KK_COMBINE_...",
+                                     error);
 }
 
 static kk_status check_material_pair(const kk_spec *spec, int id, kk_error *error) {

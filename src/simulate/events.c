@@ -76,6 +76,7 @@ static void scale_bounds(const kki_piece *p, const kki_constraint *c) {
         b->lower = -b->upper;
     } else if (c->kind == KKI_ON_CONTACT) {
         b->adhesion = time * kki_piece_law(p, c)->adhesion;
+        kki_set_creep(kki_piece_law(p, c), time, p->s->solution.compliance + c->row);
     }
 }
 

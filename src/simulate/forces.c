@@ -256,7 +256,8 @@ static void drive_frame(const kk_model *m, kk_simulator *s, const kki_model_actu
 /// The control behind its delay, its limits and its activation. Most have neither delay nor activation.
 static inline double command(kk_simulator *s, const kki_model_actuator *a, double control) {
     const double now = a->history_index < 0 ? control : kki_delayed_control(s, a, control);
-    return a->lag == KK_LAG_NONE ? clamp(now, a->control_lower, a->control_upper) : kki_activate(s, a, now);
+    return a->activation == KK_ACTIVATION_NONE ? clamp(now, a->control_lower, a->control_upper)
+                                               : kki_activate(s, a, now);
 }
 
 static void drive_other(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double control) {

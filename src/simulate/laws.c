@@ -19,7 +19,7 @@ static void take_note(const kk_model *m, const kk_simulator *s, const kki_constr
         const int own = s->contacts.list[c->item].law;
         if (own != *law) {
             const kki_contact_law *l = &m->law[own];
-            I->is_soft |= s->solution.compliance[c->row] != 0;
+            I->is_soft |= s->solution.compliance[c->row] != 0 || l->slip > 0;
             I->has_restitution |= l->restitution > 0;
             I->has_friction |= l->friction > 0;
             I->has_static_friction |= l->static_friction > l->friction;

@@ -161,7 +161,7 @@ static int recall(const kk_model *m, const kk_state *state, int root, const doub
         return 0;
     }
     flight->momentum = kk_force_make(load3(record + KKI_WARM_ANGULAR), load3(record + KKI_WARM_LINEAR));
-    flight->center = load3(record + KKI_WARM_CENTRE);
+    flight->center = load3(record + KKI_WARM_CENTER);
     return 1;
 }
 

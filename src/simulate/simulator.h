@@ -370,7 +370,7 @@ typedef struct kki_traits {
 typedef struct kki_motion {
     const kk_state *start;      ///< the state itself, as long as a step lasts
     double *q, *v;              ///< [nq], [nv] now
-    double *activation;         ///< [nlag] of actuators with dynamics
+    double *activation;         ///< [nactivation] of actuators with dynamics
     double *q_middle;           ///< [nq]
     double *v_before, *v_after; ///< before and after the kick
     double *v_drift;            ///< what positions drift with behind the kick; mostly v_after
@@ -434,10 +434,19 @@ typedef struct kki_fast {
     int32_t nnear, nmeeting; ///< pairs that are near in this part of the step, and fast ones that meet in it
 } kki_fast;
 
-enum { KKI_DEEP_PAIRS = 32 }; ///< of nodes; what is beyond is contacts as all others
+/// Iterations that a step may take, by what they count; 0: as the tolerance takes.
+typedef struct kki_effort {
+    int sweeps; ///< and nothing else
+    int newton;
+    int rounds; ///< of a paper's method
+} kki_effort;
+
+enum { KKI_DEEP_PAIRS = 256 }; ///< of nodes; what is beyond is contacts as all others
 typedef struct kki_contacts {
     int32_t max, count, max_touching, ntouching;
     kki_contact *list;                      ///< [max] sorted by shapes, then feature
+    int32_t ntold;                          ///< of `told`, which is filled when somebody asks
+    kk_contact *told;                       ///< [max] as readers have them
     kki_touching *touching;                 ///< [max_touching + 1] sorted by shapes
     kki_manifold *manifold;                 ///< [room.manifolds] of the pair at hand
     int32_t ndeep, deep[KKI_DEEP_PAIRS][2]; ///< nodes that overlap deeply (constraint/overlap.c)
@@ -477,6 +486,12 @@ typedef struct kki_solution {
     double *u0, *u_start, *u_end, *travel, *total, *gain; ///< of events.c; u_end as the solution has it
 } kki_solution;
 
+/// A state whose kinematics the data holds (kinematics.c).
+typedef struct kki_observed {
+    int has, has_axes;
+    double *q, *v; ///< [nq], [nv]
+} kki_observed;
+
 /// For readers (readout.c): made when somebody asks.
 typedef struct kki_readout {
     int has_view;
@@ -485,8 +500,10 @@ typedef struct kki_readout {
     kk_force *outside;       ///< [nnode] mean forces from contacts, loops and the caller, world axes about the node
     kk_force *body_force;    ///< [nbody] the same on bodies, in their frames
     kk_force *wrench;        ///< [nbody] what each joint transmits
-    int owes_outside;        ///< contacts and loops of this step are not among the forces from outside yet (finish.c)
-    int owes_energy; ///< the report has no energies yet: what they are made of is as the step left it (finish.c)
+    kki_observed seen;
+    kk_data *axes;    ///< Jacobians where a state is; NULL until somebody asks
+    int owes_outside; ///< contacts and loops of this step are not among the forces from outside yet (finish.c)
+    int owes_energy;  ///< the report has no energies yet: what they are made of is as the step left it (finish.c)
 } kki_readout;
 
 /// Of momentum.c: trees in flight.
@@ -609,6 +626,7 @@ struct kk_simulator {
     kki_shapes shapes;
     kki_near near;
     kki_fast fast;
+    kki_effort effort;
     kki_contacts contacts;
     kki_constraints constraints;
     kki_forces forces;
@@ -654,7 +672,7 @@ static inline const kk_workers *kki_workers_of(const kk_simulator *s) {
 
 /// Whether gaps that will close in the step do not count yet (kk_step_options.discrete).
 static inline int kki_is_overlapping_only(const kk_simulator *s) {
-    return s->options.discrete >= 2 && s->options.budget > 0;
+    return s->options.detection >= 2 && s->effort.sweeps > 0;
 }
 /// simulator.c: solvers of one worker.
 kki_solver_size kki_simulator_dense_size(const kk_model *m, const kk_simulator *s);
@@ -821,6 +839,8 @@ void kki_fill_energies(const kk_simulator *s, kk_report *report);
 void kki_settle_energies(kk_simulator *s);
 /// finish.c: adds contacts and loops of this step to s->readout.outside, for readers and for what flies.
 void kki_settle_outside(kk_simulator *s);
+/// kinematics.c: where a state of the simulator's model is and how it moves, into s->data.
+void kki_simulator_see(kk_simulator *s, const kk_state *state);
 /// loop_projection.c: loops and couplings closed to rounding at s->motion.q. Overwrites the list of constraints.
 void kki_close_loops(const kk_model *model, kk_simulator *s);
 /// cached_step.c: whether a step from this state would be the last one again, which has left all as it was.

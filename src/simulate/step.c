@@ -57,7 +57,8 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
     if (!s->traits.has_only_free_bodies) { // which goes to the middle from the state itself
         copy_motion(m, s, state);
     }
-    memcpy(s->motion.activation, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->motion.activation);
+    memcpy(s->motion.activation, kk_state_activation_const(state),
+           (size_t)m->nactivation * sizeof *s->motion.activation);
     memcpy(s->constraints.loop_switch, kki_state_warm_const(state) + s->warm_start.layout.first_switch,
            (size_t)m->nloop * sizeof *s->constraints.loop_switch);
     memset(s->forces.servo_mode, KKI_SERVO_NEW, (size_t)m->nactuator * sizeof *s->forces.servo_mode);
@@ -176,7 +177,7 @@ static const double UNFORESEEN = 1e-6;
 
 /// Whether another attempt can do better, where effort is not bounded by its count.
 static int may_retry(const kk_simulator *s) {
-    return !s->retry.degrades && !s->rk4.is_used && s->options.budget == 0 && s->options.max_newton == 0 && !s->paper;
+    return !s->retry.degrades && !s->rk4.is_used && s->effort.sweeps == 0 && s->effort.newton == 0 && !s->paper;
 }
 
 /// How far q is beyond the limits of joints.
@@ -252,7 +253,7 @@ static int is_coarse(const kk_simulator *s) {
 
 /// Energy from nowhere is never certified: the step is taken again, better, or what it gained is told.
 static kk_status audit(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
-    if (s->traits.has_only_free_bodies || s->options.budget > 0 || s->options.max_newton > 0 ||
+    if (s->traits.has_only_free_bodies || s->effort.sweeps > 0 || s->effort.newton > 0 ||
         (s->rk4.is_used && s->forces.is_pushed)) {
         return KK_OK; // bodies alone keep their energy by themselves; real-time mode proves nothing; no stage's pushes are those of the step
     }
@@ -288,7 +289,7 @@ static void commit(const kk_model *m, kk_simulator *s, kk_state *state) {
     kki_cached_begin(m, s, state);
     memcpy(kk_state_q(state), s->motion.q, (size_t)m->nq * sizeof *s->motion.q);
     memcpy(kk_state_v(state), s->motion.v, (size_t)m->nv * sizeof *s->motion.v);
-    memcpy(kk_state_lag(state), s->motion.activation, (size_t)m->nlag * sizeof *s->motion.activation);
+    memcpy(kk_state_activation(state), s->motion.activation, (size_t)m->nactivation * sizeof *s->motion.activation);
     kki_warm_commit(s, state);
     kk_state_set_time(state, kk_state_time(state) + s->h);
 }
@@ -343,7 +344,8 @@ static kk_status prepare_again(const kk_model *m, kk_simulator *s, const kk_stat
     const kk_report spent = s->report; // of time only
     s->report = *before;
     memcpy(s->report.seconds, spent.seconds, sizeof spent.seconds);
-    memcpy(s->motion.activation, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->motion.activation);
+    memcpy(s->motion.activation, kk_state_activation_const(state),
+           (size_t)m->nactivation * sizeof *s->motion.activation);
     s->data->kernels->kick_prepare(m, &s->data->scratch, s->motion.q, s->motion.v,
                                    s->motion.v_bias); // takes the caller's wrenches out again
     const kk_status status = kki_constrain(m, s);
@@ -397,7 +399,8 @@ static kk_status integrate(const kk_model *m, kk_simulator *s, const kk_state *s
             return status;
         }
         s->rk4.is_used = 0;
-        memcpy(s->motion.activation, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->motion.activation);
+        memcpy(s->motion.activation, kk_state_activation_const(state),
+               (size_t)m->nactivation * sizeof *s->motion.activation);
         copy_motion(m, s, state);
         go_to_middle(m, s, state);
     }
@@ -494,8 +497,8 @@ enum { FEW_SHARES = 4, MOST_SHARES = 32, MOST_SHARES_OF_GAINS = 128 };
 enum { ENOUGH_SHARES = 8 };
 
 /// Fast pairs are followed up to their meetings; where many meet, they get contacts of their impacts in what is left.
-static kki_fast_policy look_of(const kk_simulator *s, int looked_at) {
-    return s->options.discrete ? KKI_FAST_AT_MIDDLE : looked_at >= MOST_LOOKS ? KKI_FAST_IMPACTS : KKI_FAST_AHEAD;
+static kki_fast_policy policy_of(const kk_simulator *s, int looked_at) {
+    return s->options.detection ? KKI_FAST_AT_MIDDLE : looked_at >= MOST_LOOKS ? KKI_FAST_IMPACTS : KKI_FAST_AHEAD;
 }
 
 /// What each part may gain must not add up to more than a step may.
@@ -541,11 +544,11 @@ static kki_fast_policy shorten(const kk_simulator *s, kki_fast_policy looks, pro
 /// One part: what was predicted from afar is looked at again on the way, so it may become shorter several times.
 static kk_status step_part(const kk_model *m, kk_simulator *s, const kk_input *input, int is_known, progress *p,
                            kk_error *error) {
-    kki_fast_policy looks = look_of(s, p->looked_at);
+    kki_fast_policy looks = policy_of(s, p->looked_at);
     kk_status status = KK_OK;
     if (!is_known) {
         p->ahead = 0;
-        s->fast.seeks_touch = p->touched < MOST_TOUCHES && !s->options.discrete;
+        s->fast.seeks_touch = p->touched < MOST_TOUCHES && s->options.detection == KK_DETECTION_CONTINUOUS;
         status = attempt(m, s, s->trial, input, p->length, looks, error);
     }
     for (int looked = 1; status == KK_OK && s->fast.meeting >= 0; looked++) {
@@ -688,8 +691,8 @@ static kk_status step(const kk_model *m, kk_simulator *s, kk_state *state, const
     if (s->paper) {
         return step_by_paper(m, s, state, input, error);
     }
-    s->fast.seeks_touch = !s->options.discrete;
-    kk_status status = attempt(m, s, state, input, h, look_of(s, 0), error);
+    s->fast.seeks_touch = s->options.detection == KK_DETECTION_CONTINUOUS;
+    kk_status status = attempt(m, s, state, input, h, policy_of(s, 0), error);
     if (status == KK_OK && s->fast.meeting >= 0) {
         status = step_in_parts(m, s, state, input, h, h, 1, error);
     } else if (status == KK_OK) {
@@ -718,6 +721,7 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
     if (!model || !state || !s) {
         return kki_error_set(error, KK_INVALID_ARGUMENT, "begin: the model, state or simulator is NULL");
     }
+    s->contacts.ntold = s->readout.seen.has = 0;
     const kk_input acting = given ? without_zeros(model, *given) : (kk_input){0};
     const kk_input *input = given ? &acting : NULL;
     kk_status status = check(model, s, state, error);

@@ -148,7 +148,7 @@ static void begin_anew(const kk_model *m, kk_simulator *s) {
     memcpy(f->diagonal, m->dof_armature, bytes);
     f->spring_energy = f->tendon_energy = 0;
     f->no_tau = f->has_applied = 0;
-    s->cached.is_known = s->energy.audited.is_known = s->readout.has_view = 0;
+    s->cached.is_known = s->energy.audited.is_known = s->readout.has_view = s->readout.seen.has = 0;
 }
 
 static void turn_data(const kk_model *m, int has_other_nodes, kk_data *d) {

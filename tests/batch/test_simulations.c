@@ -22,7 +22,7 @@ static stage yard(void) {
     kk_actuator_def motor = kk_actuator_def_default();
     motor.name = "motor";
     motor.target = "upper_joint";
-    motor.lag = KK_LAG_FILTER;
+    motor.activation = KK_ACTIVATION_FILTER;
     motor.time_constant = 0.02;
     KK_CHECK_EQ_INT(kk_spec_add_actuator(s.spec, &motor, NULL, &s.error), KK_OK);
     kk_sensor_def sensor = kk_sensor_def_default();
@@ -104,7 +104,7 @@ KK_TEST(simulations_are_steps_of_each_alone) {
         double reading = 0;
         const uint64_t expected = alone(&s, i, rounds, substeps, 5, &reading);
         KK_CHECK(hash_of(&s, many, i) == expected);
-        KK_CHECK_BITS(kk_simulations_readings(many)[i], reading);
+        KK_CHECK_BITS(kk_simulations_sensor_data(many)[i], reading);
         KK_CHECK_BITS(kk_simulations_time(many)[i], kk_state_time(s.state));
         KK_CHECK_EQ_INT(kk_simulations_results(many)[i].substeps, substeps);
     }
@@ -174,7 +174,7 @@ static uint64_t run_by(int workers, uint64_t hash[MANY]) {
         const size_t nbody = (size_t)kk_model_nbody(s.model);
         shown = kk_hash_doubles(kk_simulations_poses(many), MANY * nbody * 7, 0);
         shown = kk_hash_doubles(kk_simulations_velocities(many), MANY * nbody * 6, shown);
-        shown = kk_hash_doubles(kk_simulations_readings(many), MANY, shown);
+        shown = kk_hash_doubles(kk_simulations_sensor_data(many), MANY, shown);
     }
     kk_simulations_free(many);
     stage_end(&s);
@@ -205,13 +205,13 @@ static void check_rollout(int workers, int fails) {
     kk_simulations *a = simulations_of(&s, MANY, &def), *b = simulations_of(&s, MANY, &by_hand);
     enum { MOST = 32 };
     const int nq = kk_model_nq(s.model), nv = kk_model_nv(s.model);
-    static double control[SOME * ROUNDS], q[SOME * ROUNDS * MOST], v[SOME * ROUNDS * MOST], readings[SOME * ROUNDS];
+    static double control[SOME * ROUNDS], q[SOME * ROUNDS * MOST], v[SOME * ROUNDS * MOST], sensor_data[SOME * ROUNDS];
     for (int k = 0; k < SOME * ROUNDS; k++) {
         control[k] = control_of(k / ROUNDS, k % ROUNDS);
     }
     control[3 * ROUNDS + 5] = fails ? __builtin_nan("") : control[3 * ROUNDS + 5];
     const kk_status status =
-        kk_simulations_rollout(a, index, SOME, ROUNDS, SUBSTEPS, control, q, v, readings, &s.error);
+        kk_simulations_rollout(a, index, SOME, ROUNDS, SUBSTEPS, control, q, v, sensor_data, &s.error);
     KK_CHECK_EQ_INT(status, fails ? KK_NOT_FINITE : KK_OK);
     KK_CHECK(!fails || strncmp(s.error.text, "simulation 3: ", 14) == 0);
     for (int t = 0; t < ROUNDS; t++) {
@@ -223,7 +223,7 @@ static void check_rollout(int workers, int fails) {
             const int at = k * ROUNDS + t, i = index[k];
             KK_CHECK_BYTES(q + at * nq, kk_simulations_q(b) + i * nq, (size_t)nq * sizeof *q);
             KK_CHECK_BYTES(v + at * nv, kk_simulations_v(b) + i * nv, (size_t)nv * sizeof *v);
-            KK_CHECK_BITS(readings[at], kk_simulations_readings(b)[i]);
+            KK_CHECK_BITS(sensor_data[at], kk_simulations_sensor_data(b)[i]);
         }
     }
     KK_CHECK_EQ_INT(kk_simulations_results(a)[3].substeps, fails ? 5 * SUBSTEPS : ROUNDS * SUBSTEPS);

@@ -93,8 +93,8 @@ def check_help(bench, verbs):
     bench.expect("version", ["version"], OK, out=["karakuri "])
     bench.expect("--version", ["--version"], OK, out=["karakuri "])
     colored = bench.run("help", "--color", "always").stdout
-    bench.check("colours when asked for", "\033[1m" in colored)
-    bench.check("no colours in a pipe", "\033" not in bench.run("help").stdout)
+    bench.check("colors when asked for", "\033[1m" in colored)
+    bench.check("no colors in a pipe", "\033" not in bench.run("help").stdout)
 
 
 def check_option_names(bench, verbs):
@@ -320,7 +320,7 @@ def mass_matrices(bench, model, joints):
 
 
 def check_round_trip(bench, source, steps):
-    """Mass matrix, bias forces and centre of mass stay the same to 1e-12 through any number of formats."""
+    """Mass matrix, bias forces and center of mass stay the same to 1e-12 through any number of formats."""
     info = bench.document(f"info {source}", ["info", source])
     joints = [body["joint"]["name"] for body in info["bodies"] if body["joint"]["nv"] == 1]
     columns, rows = mass_matrices(bench, source, joints)
@@ -418,7 +418,7 @@ def check_identities(bench):
 
 
 def check_standing(bench):
-    """A robot at rest: the ZMP lies below the centre of mass and the floor bears the weight, wherever it stands and is turned."""
+    """A robot at rest: the ZMP lies below the center of mass and the floor bears the weight, wherever it stands and is turned."""
     base = "pelvis_joint.q"
     half = math.sqrt(0.5)
     text = f"time,{base}.qw,{base}.qz,{base}.x,{base}.y,{base}.z\n0,1,0,0,0,0.7\n1,{half:.6f},{half:.6f},2,-1,0.7\n"
@@ -492,7 +492,7 @@ def check_run(bench):
     names = [name.split(" [")[0] for name in rows[0]]
     bench.check("its log", len(rows) == 301 and {"time", "box.q.z", "hinge.q", "elbow.v", "servo.u", "elbow.u", "residual", "contacts"} <=
                 set(names), str(names))
-    # free fall from the centre at 0.3 m: z = 0.3 - g t²/2 while it does not touch
+    # free fall from the center at 0.3 m: z = 0.3 - g t²/2 while it does not touch
     fall = [(float(row[0]), float(row[names.index("box.q.z")])) for row in rows[1:51]]
     bench.check("the box falls freely", all(abs(z + 4.905 * t * t - fall[0][1] - 4.905 * fall[0][0] ** 2) < 1e-9 for t, z in fall), str(fall[-1]))
     bench.check("and comes to rest on the floor", near(float(rows[-1][names.index("box.q.z")]), fall[0][1] - 0.2, 1e-4), rows[-1][7])
@@ -539,6 +539,25 @@ STIFF = """<mujoco><option timestep="0.01"/><worldbody><body name="b"><joint nam
 
 
 # where the energy of a run came from and went, and what may have made it run away
+def check_soak(bench):
+    hrp2 = [ROOT / "models" / "hrp2" / "hrp2.xml", "-k", "half_sitting"]
+    soak = bench.document("a soak of 1e5 steps", ["soak", *hrp2, "-n", 100000], OK)
+    looks = soak.get("looks", [])
+    bench.check("looks at each tenth", [look["steps"] for look in looks] == [10000 * i for i in range(1, 11)], str(soak))
+    bench.check("flat memory, nothing asked for in its second half", soak["memory_is_flat"] and looks[4]["requests"] == looks[9]["requests"], str(looks))
+    bench.check("replays alike", soak["replays_alike"] and soak["replayed_steps"] == 10000, str(soak))
+    short = bench.document("a short one", ["soak", *hrp2, "-n", 10000], OK)
+    bench.check("has the bits of the long one's first tenth", short["state_hash"] == looks[0]["state_hash"], str(short))
+    bench.expect("an expected hash", ["soak", *hrp2, "-n", 10000, "--expect", short["state_hash"]], OK, out=["flat", "to the same bits"])
+    bench.expect("another one", ["soak", *hrp2, "-n", 10000, "--expect", "0"], FINDING, out=["not expected"])
+    other = bench.document("another seed", ["soak", *hrp2, "-n", 10000, "--seed", 1], OK)
+    bench.check("other controls", other["state_hash"] != short["state_hash"])
+    again = bench.document("episodes", ["soak", "robot:arm7", "-n", 2000, "--episode", 200, "--shake", 0], OK)
+    bench.check("begin anew", len({look["state_hash"] for look in again["looks"]}) == 1, str(again))
+    capped = bench.document("a ceiling of effort", ["soak", *hrp2, "-n", 2000, "--budget", 2], OK)
+    bench.check("is counted where it cuts short", capped["cut_short"] > 0, str(capped))
+
+
 def check_ledger(bench):
     (bench.folder / "stiff.xml").write_text(STIFF)
     told = bench.document("energy as JSON", ["run", "stiff.xml", "-t", "0.5", "-k", "off"])
@@ -554,7 +573,7 @@ def check_ledger(bench):
     rk4 = bench.document("another integrator", ["run", "swing.xml", "-t", "0.01", "--integrator", "rk4"])
     own = bench.document("the model's", ["run", "swing.xml", "-t", "0.01"])
     bench.check("they differ", rk4["state_hash"] != own["state_hash"] and abs(rk4["energy_before"] - own["energy_before"]) < 1e-9)
-    options = ["--restitution", "newton", "--restitution-speed", "0.1", "--correction", "0.001", "--follow", "step", "--contacts", "50", "--newton", "40", "--sweeps", "50"]
+    options = ["--restitution", "newton", "--restitution-speed", "0.1", "--correction", "0.001", "--follow", "step", "--contacts", "50", "--newton", "40"]
     bench.expect("options of steps", ["run", "scene.xml", "-t", "0.1", *options], OK, out=["in all"])
     raw = subprocess.run([str(bench.tool), "run", "scene.xml", "-t", "0.02", "-o", "-"], capture_output=True, cwd=bench.folder)
     (bench.folder / "piped.kkr").write_bytes(raw.stdout)
@@ -888,7 +907,7 @@ def check_analyze(bench):
     mass, h = 58.0, 0.02
     z = table["com.z"]
     worst = max(abs(table["floor.fz"][i] - mass * (9.81 + (z[i + 1] - 2 * z[i] + z[i - 1]) / h**2)) for i in range(2, 48))
-    bench.check("the floor carries and accelerates the centre of mass", worst < 0.02 * mass * 9.81, str(worst))
+    bench.check("the floor carries and accelerates the center of mass", worst < 0.02 * mass * 9.81, str(worst))
     bench.check("no jump where the foot changes", max(abs(b - a) for a, b in zip(z, z[1:])) < 0.02)
     names = {path.name for path in (bench.folder / "squat").iterdir()}
     bench.check("its files", names == {"analysis.csv", "balance.svg", "torque.svg", "power.svg"}, str(names))
@@ -988,7 +1007,7 @@ def check_reproduce(bench):
 # ---- pictures --------------------------------------------------------------------------------------------------------
 
 def read_png(path):
-    """Width, height and rows of a PNG file of eight-bit colours, by the letter of its standard."""
+    """Width, height and rows of a PNG file of eight-bit colors, by the letter of its standard."""
     data = path.read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     at, chunks = 8, {}
@@ -998,8 +1017,8 @@ def read_png(path):
         assert zlib.crc32(name + body) == struct.unpack_from(">I", data, at + 8 + size)[0]
         chunks[name] = body
         at += 12 + size
-    width, height, depth, colour = struct.unpack_from(">IIBB", chunks[b"IHDR"])
-    assert (depth, colour) == (8, 2) and b"IEND" in chunks
+    width, height, depth, color = struct.unpack_from(">IIBB", chunks[b"IHDR"])
+    assert (depth, color) == (8, 2) and b"IEND" in chunks
     raw, rows, above = zlib.decompress(chunks[b"IDAT"]), [], bytes(3 * width)
     for y in range(height):
         kind, row = raw[y * (3 * width + 1)], bytearray(raw[y * (3 * width + 1) + 1:(y + 1) * (3 * width + 1)])
@@ -1063,6 +1082,7 @@ def main():
         check_compute_misuse(bench)
         check_compute_json(bench)
         check_run(bench)
+        check_soak(bench)
         check_ledger(bench)
         check_odd_requests(bench)
         check_solvers(bench)

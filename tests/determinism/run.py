@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Same bits everywhere: builds the library, hash_states.c and hash_runs.c by every compiler, optimisation level and target that this
+"""Same bits everywhere: builds the library, hash_states.c and hash_runs.c by every compiler, optimization level and target that this
 machine has, runs them all, and compares the hashes scene by scene over builds and kernel variants.
 
 -O3 and WebAssembly are the libraries of the presets, as they are shipped. For the rest the compilers are called directly, not
@@ -197,7 +197,7 @@ def link_and_run_all(build, objects, steps):
 
 
 def link_and_run(build, name, objects, arguments):
-    # libm: only because an unoptimised square root may be a call; scripts/check_symbols.py looks after the library
+    # libm: only because an unoptimized square root may be a call; scripts/check_symbols.py looks after the library
     program = build.directory / (name + build.suffix)
     library = [str(ROOT / "build" / build.preset / "libkarakuri.a")] if build.preset else []
     link = [build.compiler, *build.link_flags, *map(str, objects), *library, "-o", str(program), "-lm"]

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ("torque-plot", "analyse-a-motion", "stand-walk-push", "controller", "robot-and-simulation")
+PAGES = ("torque-plot", "analyze-a-motion", "stand-walk-push", "controller", "robot-and-simulation")
 FENCE = re.compile(r"^```(\w+)(?: +(\S+))?\n(.*?)^```$", re.M | re.S)
 
 

@@ -92,7 +92,8 @@ static tape show_record(show *s, int steps) {
     tape t = {.room = 1 << 20};
     kk_recorder *recorder = NULL;
     kk_error error = {0};
-    const kk_recorder_def def = {.key_every = KEY, .note = "a box", .options = {.timestep = 1e-3, .budget = 0}};
+    const kk_recorder_def def = {
+        .key_every = KEY, .note = "a box", .options = {.timestep = 1e-3, .effort = KK_EFFORT_SWEEPS, .iterations = 0}};
     t.bytes = malloc(t.room);
     if (kk_recorder_create(s->model, s->state, &def, tape_write, &t, NULL, &recorder, &error) != KK_OK) {
         KK_FAIL("%s", error.text);
@@ -101,7 +102,7 @@ static tape show_record(show *s, int steps) {
     for (int i = 0; i < steps; i++) {
         KK_CHECK_EQ_INT(show_step(s, i), KK_OK);
         const double u = control_of(i);
-        const kk_report report = kk_simulator_report(s->simulator);
+        const kk_report report = *kk_simulator_report(s->simulator);
         KK_CHECK_EQ_INT(kk_recorder_add(recorder, s->state, &u, &report, &error), KK_OK);
     }
     KK_CHECK_EQ_INT(kk_recorder_close(recorder, &error), KK_OK);
@@ -140,8 +141,8 @@ KK_TEST(recording_gives_back_what_was_recorded) {
         KK_CHECK_BYTES(f.v, kk_state_v_const(again.state), 7 * sizeof(double));
         KK_CHECK_BITS(f.control[0], control_of(i));
         KK_CHECK(f.state_hash == kk_state_hash(again.state));
-        KK_CHECK_EQ_INT(f.contacts, kk_simulator_report(again.simulator).contacts);
-        KK_CHECK_BITS(f.residual, kk_simulator_report(again.simulator).residual);
+        KK_CHECK_EQ_INT(f.contacts, kk_simulator_report(again.simulator)->contacts);
+        KK_CHECK_BITS(f.residual, kk_simulator_report(again.simulator)->residual);
     }
     kk_recording_frame none;
     KK_CHECK_EQ_INT(kk_recording_get_frame(r, STEPS, &none, NULL), KK_NOT_FOUND);

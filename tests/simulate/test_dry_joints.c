@@ -42,7 +42,7 @@ static void wheel_free(wheel *w) {
 static kk_report wheel_step(wheel *w, double tau) {
     const kk_input input = {.tau = &tau};
     KK_CHECK_EQ_INT(kk_step(w->model, w->state, w->simulator, &input, NULL), KK_OK);
-    return kk_simulator_report(w->simulator);
+    return *kk_simulator_report(w->simulator);
 }
 
 static double speed(const wheel *w) {
@@ -133,7 +133,7 @@ static kk_report stop_wheels(int count) {
         kk_state_v(s.state)[6 + i] = 1e-5 * (1 + 0.3 * i * i);
     }
     KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
-    const kk_report report = kk_simulator_report(s.simulator);
+    const kk_report report = *kk_simulator_report(s.simulator);
     for (int i = 0; i < count; i++) {
         KK_CHECK_NEAR(kk_state_v_const(s.state)[6 + i], 0, 1e-12);
         KK_CHECK(kk_state_q_const(s.state)[7 + i] >= 0 && kk_state_q_const(s.state)[7 + i] < 1e-6);

@@ -17,8 +17,8 @@ static kk_vec3 strike(double dt, int *parts) {
         double least = 1e9, most = 0;
         while (kk_state_time(s.state) < 0.048 - 0.5 * dt) {
             KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
-            const int here = kk_simulator_report(s.simulator).substeps;
-            const kk_report report = kk_simulator_report(s.simulator);
+            const int here = kk_simulator_report(s.simulator)->substeps;
+            const kk_report report = *kk_simulator_report(s.simulator);
             *parts = here > *parts ? here : *parts;
             least = report.kinetic_after < least ? report.kinetic_after : least;
             most = report.kinetic_after > most ? report.kinetic_after : most;
@@ -54,8 +54,8 @@ KK_TEST(a_ball_on_a_plane_needs_no_parts) {
         stage_v(&s, ball)[1] = 20;
         for (int k = 0; k < 500; k++) {
             KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
-            KK_CHECK_EQ_INT(kk_simulator_report(s.simulator).substeps, 1);
-            events += kk_simulator_report(s.simulator).events;
+            KK_CHECK_EQ_INT(kk_simulator_report(s.simulator)->substeps, 1);
+            events += kk_simulator_report(s.simulator)->events;
         }
         KK_CHECK(events > 0);
     }

@@ -129,7 +129,7 @@ typedef struct kki_kernels {
     void (*kick_begin)(const kk_model *m, kki_scratch *S, const double *q);
     void (*kick_prepare_some)(const kk_model *m, kki_scratch *S, const double *q, const double *v, int first, int end,
                               int loads);
-    // weights of lone bodies about their centres of mass, which kick_prepare_some leaves to this where `loads` is 0
+    // weights of lone bodies about their centers of mass, which kick_prepare_some leaves to this where `loads` is 0
     void (*kick_load_some)(const kk_model *m, kki_scratch *S, int first, int end);
     void (*kick_factor_some)(const kk_model *m, kki_scratch *S, const double *diagonal, const double *tau,
                              const double *v, double *E, double *y, int first, int end);

@@ -39,7 +39,7 @@ typedef struct {
 /// Velocity and bias acceleration of a node in world axes (q̈ = 0, gravity subtracted).
 typedef struct {
     vec3 w, al, a;
-    vec3 h; ///< mass × centre of mass from the origin
+    vec3 h; ///< mass × center of mass from the origin
     mat3 spin;
 } world_motion;
 

@@ -78,7 +78,7 @@ static bool drop_rings(exam *e, int number, int panel, long *uncertified) {
     while (done < steps && scene_step(&s)) {
         done++;
         if (number == 0 && done % 10 == 0) {
-            exam_point(e, panel, "contacts", scene_time(&s), kk_simulator_contact_count(s.simulator));
+            exam_point(e, panel, "contacts", scene_time(&s), kk_simulator_ncontact(s.simulator));
         }
     }
     motion_end(&s, uncertified);

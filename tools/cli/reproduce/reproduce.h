@@ -71,6 +71,7 @@ typedef struct study_def {
     X(s1)               \
     X(s2)               \
     X(s3)               \
+    X(s4_drop)          \
     X(s4)               \
     X(s4_crawl)         \
     X(s4_pid)

@@ -14,9 +14,9 @@ static kk_step_options options_of(method by, double dt, double stiffness, double
     return by != THESIS ? (kk_step_options){.timestep = dt}
                         : (kk_step_options){.solver = KK_SOLVER_KURODA,
                                             .timestep = dt,
-                                            .spring_stiffness = stiffness,
-                                            .spring_damping = damping,
-                                            .spring_depth = depth};
+                                            .paper.spring_stiffness = stiffness,
+                                            .paper.spring_damping = damping,
+                                            .paper.spring_depth = depth};
 }
 
 /// A block of 1 kg on the floor; on springs it is given 4 s to settle.
@@ -454,7 +454,7 @@ static bool take_frame(crane *c, const kk_input *input, double dt, int depth) {
         const bool is_half = take_frame(c, input, 0.5 * dt, depth - 1);
         return is_half && take_frame(c, input, 0.5 * dt, depth - 1);
     }
-    c->residual = exam_max(c->residual, kk_simulator_report(c->simulator).residual);
+    c->residual = exam_max(c->residual, kk_simulator_report(c->simulator)->residual);
     return study_ok(c->s, status, &error);
 }
 

@@ -203,8 +203,8 @@ const double *EXPORT(kkw_v)(const kk_session *session) {
 double *EXPORT(kkw_control)(kk_session *session) {
     return kk_session_control(session);
 }
-const double *EXPORT(kkw_readings)(kk_session *session) {
-    return kk_session_readings(session);
+const double *EXPORT(kkw_sensor_data)(kk_session *session) {
+    return kk_session_sensor_data(session);
 }
 uint64_t EXPORT(kkw_state_hash)(const kk_session *session) {
     return kk_state_hash(kk_session_state(session));
@@ -212,7 +212,7 @@ uint64_t EXPORT(kkw_state_hash)(const kk_session *session) {
 uint64_t EXPORT(kkw_model_hash)(const kk_session *session) {
     return kk_model_hash(kk_session_model(session));
 }
-/// which: 0 nq, 1 nv, 2 bodies, 3 actuators, 4 readings, 5 contacts of the last step
+/// which: 0 nq, 1 nv, 2 bodies, 3 actuators, 4 sensor data, 5 contacts of the last step
 int EXPORT(kkw_count)(kk_session *session, int which) {
     const kk_model *m = kk_session_model(session);
     switch (which) {
@@ -220,12 +220,12 @@ int EXPORT(kkw_count)(kk_session *session, int which) {
     case 1: return kk_model_nv(m);
     case 2: return kk_model_nbody(m);
     case 3: return kk_model_nactuator(m);
-    case 4: return kk_model_nreading(m);
-    default: return kk_simulator_contact_count(kk_session_simulator(session));
+    case 4: return kk_model_nsensordata(m);
+    default: return kk_simulator_ncontact(kk_session_simulator(session));
     }
 }
 double EXPORT(kkw_residual)(kk_session *session) {
-    return kk_simulator_report(kk_session_simulator(session)).residual;
+    return kk_simulator_report(kk_session_simulator(session))->residual;
 }
 
 int EXPORT(kkw_state_save)(const kk_session *session) {

@@ -1,4 +1,4 @@
-// What is drawn over the bodies: contact forces with their friction cones, joint axes, frames, centre of mass, ZMP and support polygon,
+// What is drawn over the bodies: contact forces with their friction cones, joint axes, frames, center of mass, ZMP and support polygon,
 // inertia ellipsoids, joint forces and moments, fields of view of range sensors, the spring that drags.
 import * as THREE from "three";
 import { mergeGeometries } from "three/addons/utils/BufferGeometryUtils.js";
@@ -17,8 +17,8 @@ function arrowGeometry(): THREE.BufferGeometry {
     return mergeGeometries([shaft, head])!;
 }
 
-function instances(geometry: THREE.BufferGeometry, colour: number, opacity = 1): THREE.InstancedMesh {
-    const material = new THREE.MeshBasicMaterial({ color: colour, transparent: opacity < 1, opacity, depthWrite: opacity === 1, side: THREE.DoubleSide });
+function instances(geometry: THREE.BufferGeometry, color: number, opacity = 1): THREE.InstancedMesh {
+    const material = new THREE.MeshBasicMaterial({ color: color, transparent: opacity < 1, opacity, depthWrite: opacity === 1, side: THREE.DoubleSide });
     const mesh = new THREE.InstancedMesh(geometry, material, MOST);
     mesh.count = 0;
     mesh.frustumCulled = false;
@@ -178,14 +178,14 @@ export class Overlays {
 
     private axesOf(f: Frame, d: Description): void {
         const points: number[] = [];
-        const colours: number[] = [];
+        const colors: number[] = [];
         const add = (m: THREE.Matrix4, size: number) => {
             const e = m.elements;
             for (let k = 0; k < 3; k++) {
                 points.push(e[12], e[13], e[14], e[12] + size * e[4 * k], e[13] + size * e[4 * k + 1], e[14] + size * e[4 * k + 2]);
                 const rgb = [0.2, 0.2, 0.2];
                 rgb[k] = 0.9;
-                colours.push(...rgb, ...rgb);
+                colors.push(...rgb, ...rgb);
             }
         };
         const size = Math.min(0.12, 0.03 * Math.cbrt(d.mass + 1));
@@ -207,7 +207,7 @@ export class Overlays {
         this.axes.geometry.dispose();
         this.axes.geometry = new THREE.BufferGeometry();
         this.axes.geometry.setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
-        this.axes.geometry.setAttribute("color", new THREE.Float32BufferAttribute(colours, 3));
+        this.axes.geometry.setAttribute("color", new THREE.Float32BufferAttribute(colors, 3));
     }
 
     private wrenches(f: Frame, d: Description): void {
@@ -238,7 +238,7 @@ export class Overlays {
                 const p = frame.placement;
                 X.multiply(new THREE.Matrix4().compose(new THREE.Vector3(p[4], p[5], p[6]), new THREE.Quaternion(p[1], p[2], p[3], p[0]), new THREE.Vector3(1, 1, 1)));
             }
-            const reading = f.readings[s.first];
+            const reading = f.sensorData[s.first];
             const reach = reading > 0 ? reading : s.cutoff || 1;
             const along = new THREE.Vector3(0, 0, reach).transformDirection(X).multiplyScalar(reach);
             this.place(this.views, new THREE.Vector3().setFromMatrixPosition(X), along, Math.max(0.01, reach * Math.tan(s.field)));

@@ -7,7 +7,7 @@ export interface Signal { id: string; label: string; unit: string; read(frame: F
 
 const SECONDS = 8;
 const MOST = 2000;
-const COLOURS = ["#1864ab", "#e8590c", "#2b8a3e", "#9c36b5", "#c92a2a", "#0b7285", "#845ef7", "#5f3dc4"];
+const COLORS = ["#1864ab", "#e8590c", "#2b8a3e", "#9c36b5", "#c92a2a", "#0b7285", "#845ef7", "#5f3dc4"];
 
 const scaleOf = (unit: string): string => unit || "1";
 
@@ -64,7 +64,7 @@ export class Plots {
         const axes = units.slice(0, 2).map((unit, i) => ({ ...axis, size: 60, scale: scaleOf(unit), side: i ? 1 : 3, grid: i ? { show: false } : axis.grid }));
         this.plot = new uPlot({
             ...this.size(), scales: { x: { time: false } }, axes: [{ ...axis, size: 32 }, ...axes], cursor: { drag: { x: false, y: false } }, hooks: { draw: [(u) => this.mark(u, ink)] },
-            series: [{ label: "t / s" }, ...this.signals.map((s, i) => ({ label: s.unit ? `${s.label} / ${s.unit}` : s.label, stroke: COLOURS[i % COLOURS.length], width: 1.5, scale: scaleOf(s.unit) }))],
+            series: [{ label: "t / s" }, ...this.signals.map((s, i) => ({ label: s.unit ? `${s.label} / ${s.unit}` : s.label, stroke: COLORS[i % COLORS.length], width: 1.5, scale: scaleOf(s.unit) }))],
         }, this.data(), this.area);
         requestAnimationFrame(() => this.fit());
     }

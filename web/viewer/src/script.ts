@@ -1,4 +1,4 @@
-// Behaviour scripts: a few lines of JavaScript run before every step, with the signals and actuators a C controller sees.
+// Behavior scripts: a few lines of JavaScript run before every step, with the signals and actuators a C controller sees.
 //
 //     const t = robot.time;
 //     robot.control["left_knee"] = 0.3 * Math.sin(2 * t);
@@ -31,7 +31,7 @@ class ScriptError extends Error {
 /** The line of the script in which an error arose; 0 where it is not known. */
 function lineOf(error: unknown): number {
     const stack = error instanceof Error ? error.stack ?? "" : "";
-    const found = /behaviour\.js:(\d+)/.exec(stack) ?? /<anonymous>:(\d+):\d+/.exec(stack);
+    const found = /behavior\.js:(\d+)/.exec(stack) ?? /<anonymous>:(\d+):\d+/.exec(stack);
     return found ? Math.max(1, Number(found[1]) - 2) : 0;
 }
 
@@ -102,15 +102,15 @@ export function compileScript(text: string, session: Session, description: Descr
         control: named(actuators, "actuator", (i) => session.control[i], (i, value) => { session.control[i] = value; }),
         sensor: named(index(description.sensors, (s) => s.name, (_, i) => i), "sensor", (i) => {
             const s = description.sensors[i] as Description["sensors"][number] | undefined;
-            const all = session.readings;
+            const all = session.sensorData;
             return s === undefined ? undefined! : s.count === 1 ? all[s.first] : all.slice(s.first, s.first + s.count);
         }),
         pose: (body) => session.bodyPose(session.q.slice(), known(bodies, body, "body")),
         push: (body, force, moment) => session.command({ do: "push", body: known(bodies, body, "body"), force, moment: moment ?? [0, 0, 0], steps: 1 }),
     };
-    let behaviour: (robot: Robot, memory: object) => void;
+    let behavior: (robot: Robot, memory: object) => void;
     try {
-        behaviour = new Function("robot", "memory", `"use strict"; ${text}\n//# sourceURL=behaviour.js`) as typeof behaviour;
+        behavior = new Function("robot", "memory", `"use strict"; ${text}\n//# sourceURL=behavior.js`) as typeof behavior;
     } catch (error) {
         throw new ScriptError(lineOfSyntaxError(text), textOf(error));
     }
@@ -119,7 +119,7 @@ export function compileScript(text: string, session: Session, description: Descr
     return {
         run() {
             try {
-                behaviour(robot, memory);
+                behavior(robot, memory);
             } catch (error) {
                 throw new ScriptError(lineOf(error), textOf(error));
             }

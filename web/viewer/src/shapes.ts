@@ -7,7 +7,7 @@ export interface Buffers { meshes: ArrayBuffer[]; heights: ArrayBuffer[] }
 
 const PALETTE = [0x8fa3b8, 0xc9b18a, 0x9db59b, 0xb79aa9, 0x8fb3b5, 0xb3a6c9, 0xc4a48f];
 
-/** Triangles of a mesh; faces of a part are a group with the part's colour. */
+/** Triangles of a mesh; faces of a part are a group with the part's color. */
 function meshGeometry(d: Description, buffers: Buffers, index: number): THREE.BufferGeometry {
     const info = d.meshes[index];
     const bytes = buffers.meshes[index];
@@ -58,12 +58,12 @@ export function shapeGeometry(d: Description, buffers: Buffers, s: Shape): THREE
     }
 }
 
-function material(colour: readonly number[] | undefined, body: number): THREE.MeshStandardMaterial {
+function material(color: readonly number[] | undefined, body: number): THREE.MeshStandardMaterial {
     const m = new THREE.MeshStandardMaterial({ roughness: 0.6, metalness: 0.05 });
-    if (colour) {
-        m.color.setRGB(colour[0], colour[1], colour[2], THREE.SRGBColorSpace);
-        m.opacity = colour[3];
-        m.transparent = colour[3] < 1;
+    if (color) {
+        m.color.setRGB(color[0], color[1], color[2], THREE.SRGBColorSpace);
+        m.opacity = color[3];
+        m.transparent = color[3] < 1;
     } else {
         m.color.setHex(body === 0 ? 0x9aa4ad : PALETTE[body % PALETTE.length]);
     }
@@ -73,7 +73,7 @@ function material(colour: readonly number[] | undefined, body: number): THREE.Me
 /** set where the processor draws: plainer surfaces */
 export const drawing = { isPlain: false };
 
-/** The floor: squares of one metre, so that motion is seen. */
+/** The floor: squares of one meter, so that motion is seen. */
 function floorMaterial(): THREE.MeshLambertMaterial | THREE.MeshBasicMaterial {
     const canvas = document.createElement("canvas");
     canvas.width = canvas.height = 128;
@@ -103,12 +103,12 @@ export function shapeMesh(d: Description, buffers: Buffers, s: Shape, cache: Map
         s.mesh < 0 && geometry.clearGroups();
     }
     const parts = s.mesh >= 0 ? d.meshes[s.mesh].parts : [];
-    const own = s.type === "plane" ? floorMaterial() : material(s.colour, s.body);
-    const isPainted = parts.length > 0 && !s.colour && parts.some((p) => p.colour);
+    const own = s.type === "plane" ? floorMaterial() : material(s.color, s.body);
+    const isPainted = parts.length > 0 && !s.color && parts.some((p) => p.color);
     if (!isPainted) {
         geometry.groups.length > 0 && (geometry = geometry.clone()).clearGroups();
     }
-    const mesh = new THREE.Mesh(geometry, isPainted ? parts.map((p) => material(p.colour, s.body)) : own);
+    const mesh = new THREE.Mesh(geometry, isPainted ? parts.map((p) => material(p.color, s.body)) : own);
     const [w, x, y, z, px, py, pz] = s.placement;
     mesh.quaternion.set(x, y, z, w);
     mesh.position.set(px, py, pz);
@@ -128,11 +128,11 @@ export function mergedMesh(parts: THREE.Mesh[]): THREE.Mesh {
         part.updateMatrix();
         const g = part.geometry.clone().applyMatrix4(part.matrix);
         const { r, g: green, b } = (part.material as THREE.MeshStandardMaterial).color;
-        const colours = new Float32Array(3 * g.attributes.position.count);
-        for (let i = 0; i < colours.length; i += 3) {
-            colours.set([r, green, b], i);
+        const colors = new Float32Array(3 * g.attributes.position.count);
+        for (let i = 0; i < colors.length; i += 3) {
+            colors.set([r, green, b], i);
         }
-        return g.deleteAttribute("uv").setAttribute("color", new THREE.BufferAttribute(colours, 3));
+        return g.deleteAttribute("uv").setAttribute("color", new THREE.BufferAttribute(colors, 3));
     });
     return new THREE.Mesh(mergeGeometries(geometries)!, mergedMaterial());
 }

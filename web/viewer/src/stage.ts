@@ -156,16 +156,16 @@ export class Stage {
         if (box.isEmpty()) {
             box.set(new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1));
         }
-        const centre = box.getCenter(new THREE.Vector3());
+        const center = box.getCenter(new THREE.Vector3());
         const size = box.getSize(new THREE.Vector3());
         const radius = Math.max(0.2, size.length() / 2);
         const away = new THREE.Vector3(0.62, -0.72, 0.32).normalize().multiplyScalar(Math.min(40, this.distanceFor(size)));
-        this.controls.target.copy(centre);
-        this.camera.position.copy(centre).add(away);
+        this.controls.target.copy(center);
+        this.camera.position.copy(center).add(away);
         this.camera.near = Math.max(0.005, radius / 200);
         this.camera.far = Math.max(100, radius * 40);
         this.camera.updateProjectionMatrix();
-        this.setShadow(centre, Math.min(20, radius * 1.5));
+        this.setShadow(center, Math.min(20, radius * 1.5));
         if (this.view) { // made for a wide window; from farther away in a narrow one
             this.controls.target.set(...this.view[1]);
             this.setShadow(this.controls.target, 0.7 * this.controls.target.distanceTo(this.camera.position.set(...this.view[0])));
@@ -181,7 +181,7 @@ export class Stage {
         return 1.1 * Math.max((up + 0.35 * across) / slope, across / (slope * Math.min(1.2, this.camera.aspect))) + 0.6 * across;
     }
 
-    private setShadow(centre: THREE.Vector3, radius: number): void {
+    private setShadow(center: THREE.Vector3, radius: number): void {
         const box = this.sun.shadow.camera;
         box.left = box.bottom = -radius;
         box.right = box.top = radius;
@@ -189,8 +189,8 @@ export class Stage {
         box.far = 8 * radius;
         box.updateProjectionMatrix();
         this.sun.shadow.normalBias = (3 * radius) / this.sun.shadow.mapSize.x; // a texel and a half
-        this.sun.target.position.copy(centre);
-        this.sun.position.copy(centre).add(new THREE.Vector3(0.5, -0.35, 1).multiplyScalar(3 * radius));
+        this.sun.target.position.copy(center);
+        this.sun.position.copy(center).add(new THREE.Vector3(0.5, -0.35, 1).multiplyScalar(3 * radius));
     }
 
     update(frame: Frame): void {
