@@ -300,6 +300,9 @@ VIEWS = {
     "kk_simulations_control": ("d", 2, "COUNT", "NACTUATOR"), "kk_simulations_tau": ("d", 2, "COUNT", "NV"),
     "kk_simulations_wrench": ("d", 2, "COUNT", "6 * NBODY"), "kk_simulations_sensor_data": ("d", 2, "COUNT", "NSENSORDATA"),
     "kk_simulations_poses": ("d", 2, "COUNT", "7 * NBODY"), "kk_simulations_velocities": ("d", 2, "COUNT", "6 * NBODY"),
+    "kk_simulations_distances": ("d", 2, "COUNT", "(size_t)kk_simulations_nray(c_simulations)"),
+    "kk_simulations_ncontact": ("i", 1, "COUNT", "1"),
+    "kk_simulations_contacts": ("B", 2, "COUNT", "(size_t)kk_simulations_contact_room(c_simulations) * sizeof(kk_contact)"),
     "kk_simulations_results": ("B", 2, "COUNT", "sizeof(kk_simulation_result)"),
     "kk_session_control": ("d", 1, "(size_t)kk_model_nactuator(kk_session_model(c_session))", "1"),
     "kk_session_sensor_data": ("d", 1, "(size_t)kk_model_nsensordata(kk_session_model(c_session))", "1"),
@@ -1030,10 +1033,12 @@ static PyObject *py_layout(PyObject *module, PyObject *argument) {
         for (int i = 0; i < (*t)->field_count; i++) {
             const kkp_field *f = &(*t)->fields[i];
             const char *const codes[] = {"f8", "f4", "i1", "u1", "i4", "u4", "i8", "u8", "u8"};
-            if (f->kind > KKP_SIZE) {
+            const int flat = f->kind == KKP_STRUCT ? f->type->flat : 0;
+            if (f->kind > KKP_SIZE && flat == 0) {
                 continue;
             }
-            PyObject *format = f->count > 1 ? PyUnicode_FromFormat("%d%s", f->count, codes[f->kind])
+            PyObject *format = flat > 0       ? PyUnicode_FromFormat("%df8", flat * (f->count > 1 ? f->count : 1))
+                               : f->count > 1 ? PyUnicode_FromFormat("%d%s", f->count, codes[f->kind])
                                             : PyUnicode_FromString(codes[f->kind]);
             PyObject *text = PyUnicode_FromString(f->name), *offset = PyLong_FromSize_t(f->offset);
             PyList_Append(names, text);

@@ -478,6 +478,12 @@ def long_effort(tally):
     tally.add_program("effort", command, show_all=True, time_limit=LONG_TIME_LIMIT)
 
 
+def long_sweep(tally):
+    """sweeps on processes, Ray, Dask and MPI: the same bytes on all, and under 1000 and 20 kills of workers and drivers"""
+    build("release", tally)
+    tally.add_program("sweep", [sys.executable, ROOT / "tests" / "sweep" / "run.py"], show_all=True, time_limit=LONG_TIME_LIMIT)
+
+
 def functions_of(prefix):
     return {name[len(prefix):]: function for name, function in globals().items() if name.startswith(prefix)}
 

@@ -229,9 +229,6 @@ KK_API kk_status kk_simulator_body_jacobian(kk_simulator *simulator, const kk_st
                                             kk_reference reference, double *J);
 KK_API kk_status kk_simulator_frame_jacobian(kk_simulator *simulator, const kk_state *state, int frame,
                                              kk_reference reference, double *J);
-/// All of it, for every reader of a data with positions, velocities and Jacobians (kk_body_pose, kk_frame_jacobian, kk_scene_place, …). The simulator's, until its next
-/// step or next state; NULL for a state of another model.
-KK_API const kk_data *kk_simulator_kinematics(kk_simulator *simulator, const kk_state *state);
 
 // ---- results of the last step
 

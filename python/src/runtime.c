@@ -1114,7 +1114,7 @@ int kkp_begin(kkp_call *c, const char *function, const char *const *names, PyObj
     c->nheld = c->nbuffer = c->nblock = 0;
     c->error.status = KK_OK;
     c->error.line = c->error.column = 0;
-    c->error.file[0] = c->error.text[0] = 0;
+    c->error.file[0] = c->error.text[0] = c->error.trail[0] = 0;
     if (count < least || count > most) {
         PyErr_Format(PyExc_TypeError,
                      least == most ? "%s takes %d arguments, not %zd" : "%s takes %d to %d arguments, not %zd",
@@ -1202,8 +1202,8 @@ int kkp_good(kkp_call *c, kk_status status) {
     }
     const kk_error *e = &c->error;
     const char *text = e->text[0] ? e->text : kk_status_text(status);
-    PyObject *exception = make_error ? PyObject_CallFunction(make_error, "issiis", (int)status, text, e->file, e->line,
-                                                             e->column, c->function)
+    PyObject *exception = make_error ? PyObject_CallFunction(make_error, "issiiss", (int)status, text, e->file, e->line,
+                                                             e->column, c->function, e->trail)
                                      : NULL;
     if (exception) {
         PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);

@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import concurrent.futures as futures
+import importlib.util
 import json
 import os
 import pathlib
+import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -208,6 +211,27 @@ class Faults(Case):
             self.assertGreater(len(list(scan.blocks())), 2)
         sweep.run(study(), out, engine="serial")
         self.assertEqual(self.bytes_of("full"), wanted)
+
+    @unittest.skipUnless(os.geteuid() == 0, "a full disk: only root can mount one")
+    def test_a_full_disk_and_one_that_is_read_only(self) -> None:
+        """The same by a real disk of 16 kB."""
+        place = self.folder / "disk"
+        place.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(place)], capture_output=True).returncode:
+            self.skipTest("a full disk: mount is not allowed here")
+        try:
+            with self.assertRaisesRegex(sweep.NoRoom, "No space left"):
+                sweep.run(study(), place / "out", engine="serial")
+            subprocess.run(["mount", "-o", "remount,size=1m", str(place)], check=True)
+            sweep.run(study(), place / "out", engine="serial")
+            found = b"".join((place / "out" / name).read_bytes() for name in ("results.npy", "failures.csv", "summary.csv"))
+            subprocess.run(["mount", "-o", "remount,ro", str(place)], check=True)
+            for out in ("out", "new"):
+                with self.assertRaisesRegex(sweep.ReadOnly, "Read-only.*--out"):
+                    sweep.run(study(), place / out, engine="serial")
+        finally:
+            subprocess.run(["umount", "-l", str(place)], check=True)
+        self.assertEqual(found, self.undisturbed())
 
     def test_read_only(self) -> None:
         with mock.patch("os.open", side_effect=PermissionError(30, "Read-only file system")):
@@ -419,6 +443,65 @@ class Designs(unittest.TestCase):
             self.assertEqual(found[f"q{q:g}"], good[int(q * len(good))])
         self.assertAlmostEqual(found["mean"], good.mean(), delta=1e-12)
         self.assertAlmostEqual(found["sd"] / good.std(ddof=1), 1, delta=1e-12)
+
+
+TOOL = ROOT / "build" / "release" / "karakuri"
+
+
+@unittest.skipUnless(TOOL.exists(), "karakuri optimize --on: the tool is not built")
+class Tool(Case):
+    def test_optimize_elsewhere_is_that_of_the_tool(self) -> None:
+        words = [str(TOOL), "optimize", str(PENDULUM), "-t", "0.5", "--limit", "50", "--maximize", "mean:tip.x", "--effort", "0.5", "-g", "3", "--knots", "4"]
+        environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(karakuri.__file__).parents[1]), "KARAKURI_PYTHON": sys.executable}
+        found = []
+        for k, more in enumerate(([], ["--on", "processes:2"])):
+            done = subprocess.run([*words, *more, "--json", "-q", "-o", str(self.folder / f"{k}.csv")], capture_output=True, text=True, env=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            answer = json.loads(done.stdout)
+            found.append((answer["cost"], answer["best"], answer["population"], (self.folder / f"{k}.csv").read_bytes()))
+        self.assertEqual(found[0], found[1])
+
+
+PAGE = ROOT / "docs" / "guide" / "from-one-laptop-to-a-cluster.md"
+PACKAGES = {"ray": "ray", "dask": "distributed", "mpi": "mpi4py"}
+
+
+@unittest.skipUnless(TOOL.exists(), "docs/guide/from-one-laptop-to-a-cluster.md: the tool is not built")
+class Guide(Case):
+    """Every block of the page, in its order; those of an engine where it is installed."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        (self.folder / "models").symlink_to(ROOT / "models")
+        (self.folder / "bin").mkdir()
+        package = str(pathlib.Path(karakuri.__file__).parents[1])
+        self.env = {**os.environ, "PATH": os.pathsep.join([str(self.folder / "bin"), str(TOOL.parent), os.environ["PATH"]]), "PYTHONPATH": package,
+                    "KARAKURI_PYTHON": sys.executable, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                    "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+        (self.folder / "bin" / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')  # a link would lose its virtual environment
+        (self.folder / "bin" / "python").chmod(0o755)
+
+    def lacks(self, name: str | None) -> bool:
+        return name in PACKAGES and (importlib.util.find_spec(PACKAGES[name]) is None or (name == "mpi" and shutil.which("mpirun") is None))
+
+    def test_blocks(self) -> None:
+        blocks = re.findall(r"^```(\w+)(?: +(\S+))?\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+        self.assertGreaterEqual(len(blocks), 10)
+        results: set[bytes] = set()
+        for language, name, text in blocks:
+            if language != "sh":
+                (self.folder / name).write_text(text, encoding="utf-8")
+                continue
+            lines = "".join(line for line in text.splitlines(True) if not line.startswith("pip install"))
+            with self.subTest(text):
+                if self.lacks(name):
+                    continue
+                done = subprocess.run(["sh", "-e", "-c", lines], cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=300)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for folder in ("study", "sharded", "on-ray", "on-dask", "on-mpi"):
+            if not self.lacks(folder[3:]):
+                results.add((self.folder / folder / "results.npy").read_bytes())
+        self.assertEqual(len(results), 1, "the same bytes on all engines")
 
 
 class Command(Case):

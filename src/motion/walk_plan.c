@@ -35,7 +35,7 @@ double kki_walk_schedule(kk_walk *w, const kk_footstep *steps) {
         const kk_footstep *f = &steps[i];
         const double duration = f->duration > 0 ? f->duration : w->options.step_time;
         kki_step *s = &w->step[i];
-        s->foot = f->foot;
+        s->foot = (int)f->foot;
         s->from = now[f->foot];
         s->to = now[f->foot] = after(origin, f->x, f->y, f->yaw);
         s->stance = now[1 - f->foot];

@@ -31,7 +31,8 @@ void kki_simulator_see(kk_simulator *s, const kk_state *state) {
     s->readout.seen.has_axes = 0;
 }
 
-const kk_data *kk_simulator_kinematics(kk_simulator *simulator, const kk_state *state) {
+/// NULL for a state of another model.
+static const kk_data *place(kk_simulator *simulator, const kk_state *state) {
     if (kki_is_missing(simulator, state) || !is_of_model(simulator, state)) {
         return NULL;
     }
@@ -50,23 +51,23 @@ static kk_motion no_motion(void) {
 }
 
 kk_transform kk_simulator_body_pose(kk_simulator *simulator, const kk_state *state, int body) {
-    const kk_data *d = kk_simulator_kinematics(simulator, state);
+    const kk_data *d = place(simulator, state);
     return d ? kk_body_pose(simulator->model, d, body) : no_pose();
 }
 
 kk_transform kk_simulator_frame_pose(kk_simulator *simulator, const kk_state *state, int frame) {
-    const kk_data *d = kk_simulator_kinematics(simulator, state);
+    const kk_data *d = place(simulator, state);
     return d ? kk_frame_pose(simulator->model, d, frame) : no_pose();
 }
 
 kk_motion kk_simulator_body_velocity(kk_simulator *simulator, const kk_state *state, int body, kk_reference reference) {
-    const kk_data *d = kk_simulator_kinematics(simulator, state);
+    const kk_data *d = place(simulator, state);
     return d ? kk_body_velocity(simulator->model, d, body, reference) : no_motion();
 }
 
 kk_motion kk_simulator_frame_velocity(kk_simulator *simulator, const kk_state *state, int frame,
                                       kk_reference reference) {
-    const kk_data *d = kk_simulator_kinematics(simulator, state);
+    const kk_data *d = place(simulator, state);
     return d ? kk_frame_velocity(simulator->model, d, frame, reference) : no_motion();
 }
 

@@ -456,3 +456,92 @@ KK_TEST(simulations_survive_every_failed_allocation) {
     }
     stage_end(&s);
 }
+
+// ---- what a step ends with beside the state
+
+static const kk_body_ray eyes[] = {
+    {.body = 1, .axes = KK_RAY_YAW, .origin = {0, 0, 1}, .direction = {0, 0, -1}, .limit = 5},
+    {.body = 1, .axes = KK_RAY_YAW, .origin = {0, 0, 1}, .direction = {0, 0, -1}, .limit = 5, .sees_all = 1},
+    {.body = 1, .axes = KK_RAY_BODY, .direction = {0, 0, 1}, .limit = 0.5},
+    {.body = 1, .axes = KK_RAY_WORLD, .origin = {0, 0, 1}, .direction = {0, 0, -2}, .limit = 5},
+};
+enum { EYES = sizeof eyes / sizeof *eyes };
+
+// heights over flat ground are the body's; who sees robots meets the arm first; what meets nothing measures its limit
+KK_TEST(simulations_cast_rays_with_their_bodies) {
+    stage s = yard();
+    kk_simulations *many = simulations_of(&s, MANY, &(kk_simulations_def){.ray = eyes, .ray_count = EYES, .poses = 1});
+    KK_CHECK_EQ_INT(kk_simulations_step(many, NULL, MANY, 4, &s.error), KK_OK);
+    for (int i = 0; i < MANY; i++) {
+        const double *d = kk_simulations_distances(many) + i * EYES;
+        const double z = kk_simulations_poses(many)[(i * kk_model_nbody(s.model) + 1) * 7 + 6];
+        KK_CHECK_NEAR(d[0], z + 1, 1e-12);
+        KK_CHECK(d[1] < d[0] - 0.1);
+        KK_CHECK_NEAR(d[2], 0.5, 0);
+        KK_CHECK_NEAR(d[3], 0.5 * (z + 1), 1e-12);
+    }
+    kk_simulations_free(many);
+    const kk_body_ray blind = {.body = 1, .limit = 0}, nobody = {.body = 99, .limit = 1};
+    KK_CHECK_EQ_INT(
+        kk_simulations_create(s.model, 1, &(kk_simulations_def){.ray = &blind, .ray_count = 1}, NULL, &many, &s.error),
+        KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(
+        kk_simulations_create(s.model, 1, &(kk_simulations_def){.ray = &nobody, .ray_count = 1}, NULL, &many, &s.error),
+        KK_INVALID_ARGUMENT);
+    stage_end(&s);
+}
+
+// the contacts of each are those of a simulator of its own
+KK_TEST(simulations_tell_of_contacts) {
+    stage s = yard();
+    enum { TOLD = 3 };
+    kk_simulations *many = simulations_of(&s, MANY, &(kk_simulations_def){.contacts = TOLD});
+    KK_CHECK_EQ_INT(kk_simulations_step(many, NULL, MANY, 60, &s.error), KK_OK);
+    int all = 0;
+    for (int i = 0; i < MANY; i++) {
+        const int n = kk_simulations_ncontact(many)[i];
+        const kk_contact *row = kk_simulations_contacts(many) + i * TOLD;
+        all += n;
+        for (int k = 0; k < n && k < TOLD; k++) {
+            KK_CHECK(row[k].shape[0] != row[k].shape[1] && row[k].gap < 0.01);
+        }
+        for (int k = n; k < TOLD; k++) {
+            KK_CHECK(row[k].force.z == 0 && row[k].gap == 0);
+        }
+    }
+    KK_CHECK(all > MANY);
+    KK_CHECK_EQ_INT(kk_simulations_reset(many, NULL, MANY, NULL, &s.error), KK_OK);
+    KK_CHECK_EQ_INT(kk_simulations_ncontact(many)[0], 0);
+    kk_simulations_free(many);
+    stage_end(&s);
+}
+
+static kk_status swing(void *user, const kk_moment *now) {
+    now->control[0] = control_of(now->simulation, (int)(now->time / 0.005 + 0.5));
+    return now->simulation == *(const int *)user && now->substep == 3 ? KK_UNSUPPORTED : KK_OK;
+}
+
+// a controller between substeps is the same as controls from outside, one step at a time; where it gives up, that simulation ends alone
+KK_TEST(simulations_ask_a_controller_before_every_substep) {
+    stage s = yard();
+    int quits = -1;
+    const kk_simulations_def def = {.controller = swing, .controller_user = &quits};
+    kk_simulations *asked = simulations_of(&s, MANY, &def), *told = simulations_of(&s, MANY, NULL);
+    KK_CHECK_EQ_INT(kk_simulations_step(asked, NULL, MANY, 12, &s.error), KK_OK);
+    for (int k = 0; k < 12; k++) {
+        drive(told, MANY, k);
+        KK_CHECK_EQ_INT(kk_simulations_step(told, NULL, MANY, 1, &s.error), KK_OK);
+    }
+    for (int i = 0; i < MANY; i++) {
+        const uint64_t one = hash_of(&s, asked, i);
+        KK_CHECK(one == hash_of(&s, told, i));
+    }
+    quits = 5;
+    KK_CHECK_EQ_INT(kk_simulations_step(asked, NULL, MANY, 12, &s.error), KK_UNSUPPORTED);
+    KK_CHECK(strstr(s.error.text, "simulation 5") != NULL);
+    KK_CHECK_EQ_INT(kk_simulations_results(asked)[5].substeps, 3);
+    KK_CHECK_EQ_INT(kk_simulations_results(asked)[6].substeps, 12);
+    kk_simulations_free(asked);
+    kk_simulations_free(told);
+    stage_end(&s);
+}

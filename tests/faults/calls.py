@@ -137,6 +137,8 @@ def try_case(bench, name, words, outputs):
     if not is_good:
         return
     counts = {line.split()[0]: int(line.split()[1]) for line in counts_file.read_text().splitlines()}
+    for call in ("fsync", "rename"):
+        bench.check(f"{name}: {call} of each output", "" if counts[call] >= len(outputs) else f"{counts[call]} calls for {len(outputs)} outputs", clean)
     for fault in faults_of(counts):
         bench.put_old(outputs)
         done = bench.run(words, fault)

@@ -382,6 +382,101 @@ KK_TEST(recording_survives_forgery) {
     free(t.bytes);
 }
 
+static uint32_t header_size(const tape *t) {
+    return t->bytes[12] | (uint32_t)t->bytes[13] << 8;
+}
+
+/// Reads a tape of which one word of the header was changed and the header's checksum made right.
+static kk_status read_forged(const tape *t, size_t at, uint32_t word, kk_error *error) {
+    unsigned char *bytes = malloc(t->size);
+    kk_recording *r = NULL;
+    memcpy(bytes, t->bytes, t->size);
+    for (int i = 0; i < 4; i++) {
+        bytes[at + (size_t)i] = (unsigned char)(word >> 8 * i);
+    }
+    const size_t end = header_size(t) - 8;
+    const uint64_t sum = kk_hash_bytes(bytes, end, 0);
+    for (int i = 0; i < 8; i++) {
+        bytes[end + (size_t)i] = (unsigned char)(sum >> 8 * i);
+    }
+    const kk_status status = kk_recording_read_bytes("tape", bytes, t->size, NULL, &r, error);
+    kk_recording_free(r);
+    free(bytes);
+    return status;
+}
+
+// sizes that contradict each other are refused though the checksum is right
+KK_TEST(recording_whose_header_contradicts_itself_is_refused) {
+    enum { VERSION = 8, NQ = 24, NV = 28, NCONTROL = 32, KEY_EVERY = 36, STATE = 40, NOTE = 44 };
+    static const struct {
+        size_t at;
+        uint32_t word;
+    } forged[] = {{KEY_EVERY, 0},
+                  {KEY_EVERY, 0x7fffffff},
+                  {NQ, 1000},
+                  {NV, 1000},
+                  {NCONTROL, 0x7fffffff},
+                  {STATE, 0x7fffffff},
+                  {STATE, 8},
+                  {NOTE, 1},
+                  {VERSION, 0},
+                  {VERSION, 4}};
+    show s = show_make();
+    tape t = show_record(&s, STEPS);
+    kk_error error = {0};
+    KK_CHECK_EQ_INT(read_forged(&t, VERSION, 3, &error), KK_OK);
+    for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
+        error = (kk_error){0};
+        KK_CHECK_EQ_INT(read_forged(&t, forged[i].at, forged[i].word, &error), KK_CORRUPT);
+        KK_CHECK(strstr(error.text, "contradict") || strstr(error.text, "version"));
+    }
+    show_free(&s);
+    free(t.bytes);
+}
+
+// every option comes back, each as itself
+KK_TEST(recording_keeps_all_options) {
+    const kk_step_options o = {.timestep = 1e-3,
+                               .tolerance = 2e-9,
+                               .restitution_speed = 0.03,
+                               .correction = 0.004,
+                               .max_sweeps = 5,
+                               .max_newton = 6,
+                               .budget = 7,
+                               .explicit_servos = 1,
+                               .solver = KK_SOLVER_SPRINGHEAD,
+                               .discrete = 2,
+                               .spring_stiffness = 8e3,
+                               .spring_damping = 9,
+                               .spring_depth = 0.01};
+    show s = show_make();
+    tape t = {.room = 1 << 16, .bytes = malloc(1 << 16)};
+    kk_recorder *recorder = NULL;
+    const kk_recorder_def def = {.key_every = KEY, .options = o};
+    KK_CHECK_EQ_INT(kk_recorder_create(s.model, s.state, &def, tape_write, &t, NULL, &recorder, NULL), KK_OK);
+    KK_CHECK_EQ_INT(kk_recorder_close(recorder, NULL), KK_OK);
+    kk_recording *r = open_tape(&t, t.size);
+    if (KK_CHECK(r)) {
+        const kk_step_options p = kk_recording_get_info(r).options;
+        KK_CHECK_BITS(p.timestep, o.timestep);
+        KK_CHECK_BITS(p.tolerance, o.tolerance);
+        KK_CHECK_BITS(p.restitution_speed, o.restitution_speed);
+        KK_CHECK_BITS(p.correction, o.correction);
+        KK_CHECK_EQ_INT(p.max_sweeps, o.max_sweeps);
+        KK_CHECK_EQ_INT(p.max_newton, o.max_newton);
+        KK_CHECK_EQ_INT(p.budget, o.budget);
+        KK_CHECK_EQ_INT(p.explicit_servos, o.explicit_servos);
+        KK_CHECK_EQ_INT(p.solver, o.solver);
+        KK_CHECK_EQ_INT(p.discrete, o.discrete);
+        KK_CHECK_BITS(p.spring_stiffness, o.spring_stiffness);
+        KK_CHECK_BITS(p.spring_damping, o.spring_damping);
+        KK_CHECK_BITS(p.spring_depth, o.spring_depth);
+    }
+    kk_recording_free(r);
+    free(t.bytes);
+    show_free(&s);
+}
+
 KK_TEST(recording_misuse) {
     show s = show_make();
     tape t = {.bytes = malloc(2000), .room = 2000};

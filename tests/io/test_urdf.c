@@ -201,6 +201,32 @@ KK_TEST(urdf_limits) {
     robot_free(&r);
 }
 
+// from exactly 1e15 on a limit is none; just below it is one
+KK_TEST(urdf_limit_that_is_none) {
+    static const struct {
+        const char *words;
+        int is_limited;
+    } cases[] = {{"lower='-1e15' upper='1e15' effort='1e15' velocity='1e15'", 0},
+                 {"lower='-9.99e14' upper='9.99e14' effort='9.99e14' velocity='9.99e14'", 1}};
+    for (int i = 0; i < 2; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "<robot name='r'><link name='a'/><link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' "
+                 "izz='1' ixy='0' ixz='0' "
+                 "iyz='0'/></inertial></link><joint name='hinge' type='revolute'><parent link='a'/><child "
+                 "link='b'/><limit %s/></joint></robot>",
+                 cases[i].words);
+        robot r = robot_from_text(text, NULL);
+        if (KK_CHECK(r.model)) {
+            const kk_dof_def *dof = &joint_of(&r, "hinge")->dof[0];
+            KK_CHECK_EQ_INT(dof->lower > -__builtin_inf() && dof->upper < __builtin_inf(), cases[i].is_limited);
+            KK_CHECK_EQ_INT(dof->effort_limit < __builtin_inf() && dof->velocity_limit < __builtin_inf(),
+                            cases[i].is_limited);
+        }
+        robot_free(&r);
+    }
+}
+
 KK_TEST(urdf_mimics_are_couplings) {
     robot r = load("mimic");
     const kk_coupling_def *c = kk_spec_coupling_const(r.spec, 0);

@@ -30,7 +30,7 @@ MUTANTS = [
     ("src/contact/certificate.c", "off <= 0 ? 0 : off / __builtin_sqrt(1 + mu * mu)", "off <= 0 ? 0 : off", "contact/"),
     ("src/contact/certificate.c", "case KKI_LAW_TORSION: return interval_distance(x[0], -bound, bound);", "case KKI_LAW_TORSION: return interval_distance(x[0], 0, bound);",
      "contact/"),
-    ("src/simulate/stops.c", "{before > 0 ? b->lower : b->upper, 0}", "{before > 0 ? b->upper : b->lower, 0}", "simulate/dry simulate/closed simulate/breaking"),
+    ("src/simulate/stops.c", "{before > 0 ? b->lower : b->upper, 0}", "{before > 0 ? b->upper : b->lower, 0}", "simulate/dry simulate/closed"),
     ("src/simulate/stops.c", "if (start > SLIDING && !goes_on && !c->sticks)", "if (start > SLIDING && !goes_on)", "simulate/"),
     ("src/simulate/laws.c", "x->least = x->least > MOST_SHARE ? MOST_SHARE : x->least;", "", "simulate/ papers/"),
     ("src/simulate/degrade.c", "(kk_sqrt(ad * ad + dd * room) - ad) / dd", "(kk_sqrt(ad * ad + dd * room) + ad) / dd", "simulate/"),

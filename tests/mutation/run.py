@@ -71,7 +71,7 @@ def run(*command, limit=600):
 
 def build(jobs, needs_tool):
     targets = ["karakuri_tests", *(["karakuri_cli"] if needs_tool else [])]
-    return run("cmake", "--build", BUILD, "--parallel", jobs, "--target", *targets)
+    return run("cmake", "--build", BUILD, "--parallel", jobs, "--target", *targets, limit=7200)
 
 
 def prepare(jobs):
@@ -89,7 +89,7 @@ def is_caught(words):
     programs = {"server": [sys.executable, TREE / "tests/server/run.py", "--tool", tool], "cli": [sys.executable, TREE / "tests/cli/run.py", "--tool", tool],
                 "calls": [sys.executable, TREE / "tests/faults/calls.py", "--tool", tool]}
     filters = [word for word in words.split() if word not in programs]
-    if filters and run(BUILD / "karakuri_tests", *filters).returncode:
+    if filters and run(BUILD / "karakuri_tests", "--quick", *filters).returncode:
         return f"unit tests {' '.join(filters)}"
     return next((word for word in words.split() if word in programs and run(*programs[word]).returncode), "")
 
@@ -183,6 +183,10 @@ def main():
     work = [("hand", *mutant) for i, mutant in enumerate(MUTANTS, 1) if options.hand and i in wanted]
     work += [("automatic", *mutant) for mutant in draw(options.automatic, options.seed)]
     prepare(options.jobs)
+    for words in sorted({mutant[-1] for mutant in work}):
+        by = is_caught(words)
+        if by:
+            raise SystemExit(f"mutation: without a mutant {by} fails")
     caught = survived = void = 0
     ledger = read_ledger()
     for kind, file, old, new, words in work:

@@ -64,6 +64,54 @@ KK_TEST(step_continues_after_restore) {
     stage_end(&s);
 }
 
+static void put_word(unsigned char *at, uint32_t value) {
+    for (int i = 0; i < 4; i++) {
+        at[i] = (unsigned char)(value >> 8 * i);
+    }
+}
+
+static uint32_t get_word(const unsigned char *at) {
+    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+/// Restores bytes whose checksum is right again: only what they say can be refused.
+static kk_status restore_forged(stage *s, unsigned char *bytes, size_t size) {
+    const uint64_t sum = kk_hash_bytes(bytes, size - 8, 0);
+    put_word(bytes + size - 8, (uint32_t)sum);
+    put_word(bytes + size - 4, (uint32_t)(sum >> 32));
+    return kk_state_restore(s->state, bytes, size, &s->error);
+}
+
+// numbers of a header that contradict each other are refused though the checksum is right: a contact fewer and its numbers among what belongs to no
+// contact, and a word that must be zero
+KK_TEST(state_whose_header_contradicts_itself_is_refused) {
+    enum { CONTACTS = 40, OTHERS = 48, RESERVED = 52, NUMBERS_OF_A_CONTACT = 13 };
+    stage s;
+    build_heap(&s);
+    if (stage_ready(&s, &(kk_step_options){.timestep = 2e-3})) {
+        place_heap(&s);
+        stage_run(&s, 300, NULL);
+        const size_t size = kk_state_saved_size(s.state);
+        unsigned char *bytes = malloc(size);
+        const uint64_t before = kk_state_hash(s.state);
+        KK_CHECK_EQ_INT(kk_state_save(s.state, bytes, size), KK_OK);
+        const uint32_t contacts = get_word(bytes + CONTACTS);
+        KK_CHECK(contacts > 1);
+        put_word(bytes + CONTACTS, contacts - 1);
+        put_word(bytes + OTHERS, NUMBERS_OF_A_CONTACT);
+        KK_CHECK_EQ_INT(restore_forged(&s, bytes, size), KK_CORRUPT);
+        put_word(bytes + CONTACTS, contacts);
+        put_word(bytes + OTHERS, 0);
+        put_word(bytes + RESERVED, 1);
+        KK_CHECK_EQ_INT(restore_forged(&s, bytes, size), KK_CORRUPT);
+        KK_CHECK(kk_state_hash(s.state) == before);
+        put_word(bytes + RESERVED, 0);
+        KK_CHECK_EQ_INT(restore_forged(&s, bytes, size), KK_OK);
+        free(bytes);
+    }
+    stage_end(&s);
+}
+
 static int number_of(const char *variable, int usual) {
     const char *text = getenv(variable);
     return text ? atoi(text) : usual;

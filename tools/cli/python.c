@@ -17,7 +17,7 @@ static const char program[] =
     "    text = f'{sys.executable} has no module {error.name!r} - pip install {package}, or KARAKURI_PYTHON=… of a Python that has it'\n"
     "    print(f'karakuri {sys.argv[1]}: error: {text}', file=sys.stderr)\n"
     "    if '--json' in sys.argv:\n"
-    "        print(json.dumps({'verb': sys.argv[1], 'ok': False, 'error': text}))\n"
+    "        print(json.dumps({'verb': sys.argv[1], 'ok': False, 'error': {'exit_code': 3, 'text': text}, 'notes': []}))\n"
     "    sys.exit(3)\n"
     "sys.exit(main(sys.argv[1:]))\n";
 

@@ -60,7 +60,8 @@ static const cli_option options_table[] = {
      .kind = CLI_TEXT,
      .offset = offsetof(run_options, controller),
      .value = "COMMAND",
-     .about = "another program that is asked for the controls before every step, in lock step (docs/guide/controller.md)"},
+     .about =
+         "another program that is asked for the controls before every step, in lock step (docs/guide/controller.md)"},
     {.name = "patience",
      .kind = CLI_NUMBER,
      .offset = offsetof(run_options, patience),
@@ -317,7 +318,7 @@ static double timestep_of(const job *j) {
 }
 
 static int start_controller(job *j) {
-    j->readings = cli_allocate((size_t)kk_model_nreading(j->m.model) + 1, sizeof *j->readings);
+    j->readings = cli_allocate((size_t)kk_model_nsensordata(j->m.model) + 1, sizeof *j->readings);
     int code = wire_check(j->c, j->m.model);
     if (code) {
         return code;
@@ -437,8 +438,8 @@ static int fail_step(const job *j, const kk_error *error) {
 static int fail_controller(const job *j) {
     char time[KK_NUMBER_TEXT_SIZE];
     kk_number_format(kk_state_time(j->state), time);
-    return cli_fail(j->c, CLI_EXIT_FINDING, "the controller '%s' %s, at time %s s after %lld steps",
-                    j->o->controller, j->wire.lost, time, (long long)j->f.steps);
+    return cli_fail(j->c, CLI_EXIT_FINDING, "the controller '%s' %s, at time %s s after %lld steps", j->o->controller,
+                    j->wire.lost, time, (long long)j->f.steps);
 }
 
 /// The controls of the next step: of the table, then of the controller.
@@ -448,7 +449,7 @@ static int ask(job *j) {
     if (!j->o->controller) {
         return 0;
     }
-    if (j->f.steps > 0 && kk_model_nreading(j->m.model) > 0) {
+    if (j->f.steps > 0 && kk_model_nsensordata(j->m.model) > 0) {
         error.status = kk_simulator_read_sensors(j->simulator, j->state, 0, j->readings, &error);
     }
     if (error.status) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -35,8 +36,9 @@ static const cli_option options_table[] = {
      .kind = CLI_TEXT,
      .offset = offsetof(serve_options, listen),
      .value = "WHERE",
-     .about = "for controllers: unix:PATH (default unix:karakuri.sock) or tcp:IPv4:PORT. Whoever reaches that may drive the "
-              "robot, and it goes unencrypted"},
+     .about =
+         "for controllers: unix:PATH (default unix:karakuri.sock) or tcp:IPv4:PORT. Whoever reaches that may drive the "
+         "robot, and it goes unencrypted"},
     {.name = "time",
      .letter = 't',
      .kind = CLI_NUMBER,
@@ -98,7 +100,7 @@ typedef struct job {
     live live;
     bool has_page;
     int listener, kind; ///< kind: AF_UNIX or AF_INET
-    const char *path;             ///< of the socket; NULL: none
+    const char *path;   ///< of the socket; NULL: none
     wire wire;
     double next_frame;
 } job;
@@ -111,7 +113,9 @@ static int fail_listen(const job *j, const char *why) {
 
 /// A socket of a server that is no more is taken away; one that is alive, and any other file, is not.
 static void clear_path(const struct sockaddr_un *at) {
-    const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct stat found;
+    const bool is_socket = lstat(at->sun_path, &found) == 0 && S_ISSOCK(found.st_mode);
+    const int probe = is_socket ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
     if (probe >= 0) {
         if (connect(probe, (const struct sockaddr *)at, sizeof *at) != 0 && errno == ECONNREFUSED) {
             unlink(at->sun_path);
@@ -230,9 +234,11 @@ static void keep_pace(job *j, double start, double began) {
 static bool step(job *j, outcome *o) {
     kk_session *s = j->session;
     kk_error error = {0};
-    if (!wire_exchange(&j->wire, kk_session_state(s), kk_session_readings(s), kk_session_control(s), idle, j)) {
+    if (!wire_exchange(&j->wire, kk_session_state(s), kk_session_sensor_data(s), kk_session_control(s), idle, j)) {
         snprintf(o->end, sizeof o->end, "the controller %s",
-                 cli_is_interrupted() ? "was let go" : j->wire.lost[0] ? j->wire.lost : "is gone");
+                 cli_is_interrupted() ? "was let go"
+                 : j->wire.lost[0]    ? j->wire.lost
+                                      : "is gone");
         return false;
     }
     if (kk_session_step(s, 1, &error) != KK_OK) {
@@ -268,6 +274,17 @@ static void run_controller(job *j, int socket, outcome *o) {
     look(j, 0);
 }
 
+/// A document on one line: whoever reads us reads lines.
+static void print_line(const cli_text *text) {
+    for (const char *at = text_string(text); *at; at++) {
+        if (*at == '\n') {
+            at += strspn(at + 1, " ");
+        }
+        putchar(*at == '\n' ? ' ' : *at);
+    }
+    putchar('\n');
+}
+
 static void tell_run(const job *j, const outcome *o) {
     const kk_state *state = kk_session_state(j->session);
     const double rate = o->wall > 0 ? (double)o->steps / o->wall : 0;
@@ -282,7 +299,7 @@ static void tell_run(const job *j, const outcome *o) {
         json_string(&json, "state_hash", hash);
         json_string(&json, "end", o->end);
         json_end(&json);
-        printf("%s\n", text_string(&json.text));
+        print_line(&json.text);
         json_free(&json);
     } else {
         printf("%ld steps to %.6g s, %.4g a second, state %016llx%s%s\n", o->steps, kk_state_time(state), rate,

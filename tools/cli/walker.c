@@ -129,7 +129,7 @@ int walker_read_plan(cli *c, const char *path, double width, walker_plan *plan) 
     for (int i = 0; i < plan->count && !code; i++) {
         const size_t row = (size_t)i;
         if (!is_strides) {
-            plan->step[i] = (kk_footstep){.foot = (int)cell(table, row, "foot"),
+            plan->step[i] = (kk_footstep){.foot = (kk_foot)(int)cell(table, row, "foot"),
                                           .x = cell(table, row, "x"),
                                           .y = cell(table, row, "y"),
                                           .yaw = cell(table, row, "yaw")};

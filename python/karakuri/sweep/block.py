@@ -155,7 +155,9 @@ class Block:
             self.batch.vary(variations)
         self.batch.reset(keyframe=study.keyframe)
         parameters.place(self.batch, self.values)
-        self._start_at_rest = study.keyframe
+        if "frame" in kinds:
+            made = {id(model): (model.raw, c.kk_data_create(model.raw)) for model in self.batch.variations}
+            self.batch.of_rows = [made[id(model)] for model in self.batch.variations]
         self.drive = self._make_controller(parameters)
 
     def _make_controller(self, parameters: Parameters) -> Callable[[Any], Any] | None:

@@ -29,6 +29,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--csv", metavar="FILE", help="write the results as a table as well")
     parser.add_argument("--plot", action="store_true", help="draw each scalar over each parameter")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--color", help=argparse.SUPPRESS)
     parser.add_argument("-q", "--quiet", action="store_true")
     return parser
 
@@ -59,9 +60,10 @@ def main(words: list[str]) -> int:
 def _fail(verb: str, error: Exception, as_json: bool) -> int:
     name = type(error).__name__
     print(f"karakuri {verb}: error: {error} [{name}]", file=sys.stderr)
+    code = USAGE if isinstance(error, (StudyError, MissingPackage)) else FINDING if isinstance(error, Missing) else INPUT
     if as_json:
-        print(json.dumps({"verb": verb, "ok": False, "error": str(error), "name": name}))
-    return USAGE if isinstance(error, (StudyError, MissingPackage)) else FINDING if isinstance(error, Missing) else INPUT
+        print(json.dumps({"verb": verb, "ok": False, "error": {"exit_code": code, "name": name, "text": str(error)}, "notes": []}))
+    return code
 
 
 def _sweep(options: argparse.Namespace) -> int:
@@ -85,7 +87,7 @@ def _sweep(options: argparse.Namespace) -> int:
 
 def _tell_shard(options: argparse.Namespace, shard: tuple[int, int], out: pathlib.Path) -> int:
     if options.json:
-        print(json.dumps({"verb": "sweep", "ok": True, "shard": shard[0], "shards": shard[1], "out": str(out)}))
+        print(json.dumps({"verb": "sweep", "ok": True, "notes": [], "shard": shard[0], "shards": shard[1], "out": str(out)}))
     else:
         print(f"shard {shard[0]} of {shard[1]} is done; when all are: karakuri sweep {options.study} --merge --out {out}")
     return OK
@@ -94,7 +96,7 @@ def _tell_shard(options: argparse.Namespace, shard: tuple[int, int], out: pathli
 def _tell(options: argparse.Namespace, found: results.Results, plots: list[str]) -> int:
     statuses, table = found.statuses, found.summary()
     if options.json:
-        print(json.dumps({"verb": "sweep", "ok": True, "points": len(found), **statuses, "results": str(found.path), "scalars": table, "plots": plots}))
+        print(json.dumps({"verb": "sweep", "ok": True, "notes": [], "points": len(found), **statuses, "results": str(found.path), "scalars": table, "plots": plots}))
         return OK
     print(f"{len(found)} points: " + ", ".join(f"{n} {name}" for name, n in statuses.items() if n))
     names = ["mean", "sd", "min", "q0.5", "max"]
@@ -115,7 +117,7 @@ def _search(study: Study, out: pathlib.Path, options: argparse.Namespace) -> int
     assert study.search is not None
     what, value = study.search.minimize or study.search.maximize, found.cost if study.search.minimize else -found.cost
     if options.json:
-        print(json.dumps({"verb": "sweep", "ok": True, "scalar": what, "value": value, "best": found.best, "evaluations": found.evaluations}))
+        print(json.dumps({"verb": "sweep", "ok": True, "notes": [], "scalar": what, "value": value, "best": found.best, "evaluations": found.evaluations}))
         return OK
     print(f"{what}: {value:.6g}, the best of {found.evaluations} in {len(found.history)} generations of {found.population}")
     for name, x in found.best.items():

@@ -92,11 +92,9 @@ def label(model: Model, k: int) -> str:
     a = c.kk_model_actuator(model.raw, k)
     if a.name:
         return a.name
-    for body in range(1, model.nbody):
-        joint = c.kk_model_joint(model.raw, body)
-        if joint.nv and joint.v_index <= getattr(a, "dof", -1) < joint.v_index + joint.nv:
-            return joint.name or c.kk_model_body_name(model.raw, body) or f"#{k}"
-    return f"#{k}"
+    if a.transmission == c.KK_TRANSMISSION_JOINT:
+        return c.kk_model_joint(model.raw, a.joint).name or ""
+    return (c.kk_model_tendon_name(model.raw, a.tendon) if a.transmission == c.KK_TRANSMISSION_TENDON else None) or f"actuator{k}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -124,16 +122,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--package-path")
     parser.add_argument("--base", default="file")
     parser.add_argument("--meshes", default="all")
-    for flag in ("floor", "servos", "allow-absolute", "clean", "json", "quiet"):
-        parser.add_argument(f"--{flag}", action="store_true", **({"dest": flag.replace("-", "_")}))
+    for flag in ("floor", "servos", "allow-absolute", "clean-collisions", "exact-meshes", "json", "quiet"):
+        parser.add_argument(f"--{flag}", action="store_true")
     parser.add_argument("-q", dest="quiet", action="store_true")
+    for ignored in ("color", "srdf"):
+        parser.add_argument(f"--{ignored}")
     return parser
 
 
 def _load(options: argparse.Namespace) -> Model:
+    if options.model.startswith("robot:") or options.srdf or options.exact_meshes:
+        raise StudyError("--on needs a model file, without --srdf and --exact-meshes: 'karakuri convert' writes one")
     arguments = dict(word.replace(":=", "=").split("=", 1) for word in options.arg)
     return Model.load(options.model, floor=options.floor, actuators=options.servos, allow_absolute=options.allow_absolute, base=options.base,
-                      meshes=options.meshes, clean_collisions=options.clean, search=options.search, package_path=options.package_path,
+                      meshes=options.meshes, clean_collisions=options.clean_collisions or options.floor or options.servos, place_on_floor=options.floor, search=options.search, package_path=options.package_path,
                       arguments=arguments)
 
 
@@ -177,8 +179,8 @@ def _write(options: argparse.Namespace, model: Model, settings: dict[str, Any], 
     times = np.array([options.time * k / count for k in range(count + 1)])
     rows, limits = sampled(options.time, best, times), np.array(settings["limits"])
     rows = np.where(rows < limits[:, 0], limits[:, 0], np.where(rows > limits[:, 1], limits[:, 1], rows))
-    lines = [",".join(["time", *(label(model, k) for k in settings["actuators"])])]
-    lines += [",".join(repr(x) for x in [t, *row]) for t, row in zip(times.tolist(), rows.tolist())]
+    lines = [",".join(["time [s]", *(label(model, k) for k in settings["actuators"])])]
+    lines += [",".join(c.kk_number_format(x)[1] for x in [t, *row]) for t, row in zip(times.tolist(), rows.tolist())]
     pathlib.Path(options.out).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -186,7 +188,7 @@ def _tell(options: argparse.Namespace, plan: Plan, found: Found) -> None:
     goal = options.maximize or options.minimize
     if options.json:
         import json
-        print(json.dumps({"verb": "optimize", "ok": True, "model": plan.model.name, "goal": goal, "cost": found.cost, "generations": len(found.history),
+        print(json.dumps({"verb": "optimize", "ok": True, "notes": [], "model": plan.model.name, "goal": goal, "cost": found.cost, "generations": len(found.history),
                           "population": found.population, "parameters": len(found.best), "best": list(found.best.values()), "out": options.out}))
         return
     plain = options.effort == 0

@@ -21,10 +21,9 @@ WHEN = ("end", "max", "min", "mean")
 class Quantity:
     """One number of every simulation of a batch."""
 
-    kind: str  # q, v, position, sensor
+    kind: str  # q, v, position, frame, sensor
     index: int
     axis: int = 0
-    offset: tuple[float, float, float] = (0, 0, 0)  # of a frame in its body
 
     def of(self, batch: Any) -> Numbers:
         if self.kind == "q":
@@ -33,16 +32,15 @@ class Quantity:
             return batch.v[:, self.index]
         if self.kind == "sensor":
             return batch.sensors[:, self.index]
-        pose = batch.poses[:, self.index]
-        return pose[:, 4 + self.axis] + _turned(pose[:, :4], self.offset, self.axis) if any(self.offset) else pose[:, 4 + self.axis]
+        if self.kind == "frame":
+            return np.array([self._of_frame(*of_row, q) for of_row, q in zip(batch.of_rows, batch.q)])
+        return batch.poses[:, self.index, 4 + self.axis]
 
-
-def _turned(quaternion: Numbers, p: tuple[float, float, float], axis: int) -> Numbers:
-    """A coordinate of R(quaternion) p: p + 2 w (u × p) + 2 u × (u × p)."""
-    w, u = quaternion[:, 0], quaternion[:, 1:]
-    j, k = (axis + 1) % 3, (axis + 2) % 3
-    once = [u[:, (i + 1) % 3] * p[(i + 2) % 3] - u[:, (i + 2) % 3] * p[(i + 1) % 3] for i in range(3)]
-    return p[axis] + 2 * (w * once[axis] + (u[:, j] * once[k] - u[:, k] * once[j]))
+    def _of_frame(self, model: Any, data: Any, q: Numbers) -> float:
+        """By the engine and the row's own model: a batch has poses of bodies alone, and a frame may be elsewhere in a variation."""
+        c.kk_kinematics(model, data, q)
+        p = c.kk_frame_pose(model, data, self.index).p
+        return (p.x, p.y, p.z)[self.axis]
 
 
 def quantity(model: Any, text: str) -> Quantity:
@@ -53,8 +51,7 @@ def quantity(model: Any, text: str) -> Quantity:
         if body >= 0:
             return Quantity("position", body, "xyz".index(part))
         if frame >= 0:
-            found = model.spec().frame(name)
-            return Quantity("position", found.body, "xyz".index(part), tuple(np.array(found.placement.p).reshape(3).tolist()))
+            return Quantity("frame", frame, "xyz".index(part))
     if dot and part in ("q", "v"):
         body = c.kk_model_find_joint(raw, name)
         if body >= 0:

@@ -20,16 +20,16 @@ static const double BLINK = 0.1; // s from one look at who waits to the next
 // ---- opening
 
 int wire_check(cli *c, const kk_model *model) {
-    return kk_model_nactuator(model) > 0
-               ? 0
-               : cli_fail(c, CLI_EXIT_USAGE,
-                          "the model has no actuators, so there is nothing that a controller could drive — --servos adds them to "
-                          "a file that has none");
+    return kk_model_nactuator(model) > 0 ? 0
+                                         : cli_fail(c, CLI_EXIT_USAGE,
+                                                    "the model has no actuators, so there is nothing that a controller "
+                                                    "could drive — --servos adds them to "
+                                                    "a file that has none");
 }
 
 void wire_open(const kk_model *model, double patience, wire *w) {
     *w = (wire){.model = model, .socket = -1, .patience = patience, .name = "the controller"};
-    w->signal_count = 1 + (size_t)(kk_model_nq(model) + kk_model_nv(model) + kk_model_nreading(model));
+    w->signal_count = 1 + (size_t)(kk_model_nq(model) + kk_model_nv(model) + kk_model_nsensordata(model));
     w->control_count = (size_t)kk_model_nactuator(model);
     w->signals = cli_allocate(w->signal_count, sizeof *w->signals);
     w->controls = cli_allocate(w->control_count + 1, sizeof *w->controls);
@@ -79,7 +79,9 @@ int wire_start(cli *c, wire *w, const char *command) {
 
 static void describe_end(int status, char *out, size_t size) {
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    const int number = WIFSIGNALED(status) ? WTERMSIG(status) : code > 128 ? code - 128 : 0; // a shell says 128 + number
+    const int number = WIFSIGNALED(status) ? WTERMSIG(status)
+                       : code > 128        ? code - 128
+                                           : 0; // a shell says 128 + number
     if (number) {
         snprintf(out, size, "was ended by signal %d (%s)", number, strsignal(number));
     } else if (code == 127) {

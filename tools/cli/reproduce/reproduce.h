@@ -69,6 +69,7 @@ typedef struct study_def {
     X(s0)               \
     X(s0_walk)          \
     X(s1)               \
+    X(s1_crab)          \
     X(s2)               \
     X(s3)               \
     X(s4_drop)          \

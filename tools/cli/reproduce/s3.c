@@ -29,8 +29,11 @@ static void begin_pendulum(study *s, scene *t, kk_solver by, const double gain[2
                            bool is_explicit) {
     const kk_inertia point = {.mass = 1, .com = kk_vec3_make(0, 0, -0.5), .moment = {.xx = own, .yy = own, .zz = own}};
     // an explicit servo is to be seen diverging in steps of this length: with a bound on factors steps are taken as they are and none is audited
-    const kk_step_options options = {
-        .solver = by, .timestep = dt, .explicit_servos = is_explicit, .max_newton = is_explicit ? 1000 : 0};
+    const kk_step_options options = {.solver = by,
+                                     .timestep = dt,
+                                     .explicit_servos = is_explicit,
+                                     .effort = is_explicit ? KK_EFFORT_NEWTON : KK_EFFORT_TOLERANCE,
+                                     .iterations = is_explicit ? 1000 : 0};
     scene_begin(t, &s->exam, 9.81);
     t->is_own_solver = true;
     scene_jointed(t, KK_WORLD, KK_JOINT_HINGE, kk_vec3_make(0, 1, 0), kk_vec3_make(0, 0, 0), point);
