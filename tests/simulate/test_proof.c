@@ -28,7 +28,7 @@ KK_TEST(a_joint_thrown_at_its_limit_stops_there) {
 }
 
 static kk_audit sum_of_audits(double stiffness) {
-    kk_audit sum = {{0}};
+    kk_audit sum = {.damping = 0, .dissipated = 0};
     stage s = stage_begin(0);
     const int link = stage_hinge(&s, "link", KK_WORLD, kk_vec3_make(0, 0, 0), kk_vec3_make(0, 0, 1),
                                  kk_inertia_solid_box(1, 0.4, 0.1, 0.1));
