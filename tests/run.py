@@ -478,6 +478,117 @@ def long_effort(tally):
     tally.add_program("effort", command, show_all=True, time_limit=LONG_TIME_LIMIT)
 
 
+def long_restore(tally):
+    """from the saved bytes of each of 2000 steps, 200 more with the same bits"""
+    environment = {**os.environ, "KK_RESTORE_STEPS": "2000", "KK_RESTORE_ON": "200"}
+    tally.add_program("restore", [build("release", tally) / "karakuri_tests", "every_step_can_be_gone_on_from"], show_all=False, env=environment,
+                      time_limit=LONG_TIME_LIMIT)
+
+
+def long_alone(tally):
+    """a million steps without a system call"""
+    environment = {**os.environ, "KK_ALONE_STEPS": "1000000"}
+    tally.add_program("alone", [build("release", tally) / "karakuri_tests", "steps_make_no_system_call"], show_all=False, env=environment,
+                      time_limit=LONG_TIME_LIMIT)
+
+
+def long_fuzz(tally):
+    """a minute of every fuzz target, with sanitizers; KK_FUZZ_SECONDS=3600 for more"""
+    if not shutil.which("clang"):
+        tally.skips("fuzz", "no clang")
+        return
+    for target in sorted(path.stem[5:] for path in (ROOT / "tests" / "fuzz").glob("fuzz_*.c")):
+        said = run([ROOT / "scripts" / "fuzz.sh", target, os.environ.get("KK_FUZZ_SECONDS", "60")], time_limit=LONG_TIME_LIMIT)
+        found = re.search(r"stat::number_of_executed_units: +(\d+)", said.stderr + said.stdout)
+        tally.passes() if said.returncode == 0 and found else tally.fails(f"fuzz {target}", said.stdout + said.stderr[-3000:])
+        tally.say(f"fuzz {target}: {found[1] if found else '?'} executions")
+
+
+def own_build(tally, name, *options):
+    """The unit tests in a folder of their own, built with these options; they have no other library but the C library."""
+    folder = BUILD / name
+    must("cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1 -g1", "-DKK_BUILD_EXAMPLES=OFF",
+         "-DCMAKE_DISABLE_FIND_PACKAGE_EXPAT=ON", *options)
+    must("cmake", "--build", folder, "--parallel", tally.jobs, "--target", "karakuri_tests", time_limit=LONG_TIME_LIMIT)
+    return folder / "karakuri_tests"
+
+
+def sanitized_tests(tally, name, sanitizer, *filters):
+    if not shutil.which("clang"):
+        tally.skips(name, "no clang")
+        return
+    program = own_build(tally, name, f"-DKK_SANITIZE={sanitizer}", "-DCMAKE_C_COMPILER=clang")
+    tally.add_unit_tests(name, [program, "--quick", *filters], time_limit=LONG_TIME_LIMIT)
+
+
+def long_threads(tally):
+    """what has threads under the thread sanitizer"""
+    sanitized_tests(tally, "threads", "thread", "workers", "pool", "batch/", "render", "serve")
+
+
+def long_memory(tally):
+    """unit tests under clang's memory sanitizer: nothing is read before it was written"""
+    sanitized_tests(tally, "memory", "memory")
+
+
+def long_valgrind(tally):
+    """readers, states and recordings under valgrind: no error, no leak"""
+    if not shutil.which("valgrind"):
+        tally.skips("valgrind", "no valgrind")
+        return
+    program = own_build(tally, "valgrind", "-DKK_VARIANTS=baseline")  # valgrind 3.19 does not know all of AVX2
+    command = ["valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full", program, "--quick"]
+    tally.add_program("valgrind", [*command, "model/", "io/recording", "io/compat", "io/xml", "io/urdf", "io/inflate", "io/yaml"], show_all=False,
+                      time_limit=LONG_TIME_LIMIT)
+
+
+def long_mutation(tally):
+    """twenty defects drawn over the solver, the readers, the recordings and the server; KK_MUTANTS=200 and KK_SEED for more"""
+    command = [sys.executable, ROOT / "tests" / "mutation" / "run.py", "--automatic", os.environ.get("KK_MUTANTS", "20"),
+               "--seed", os.environ.get("KK_SEED", "1"), "--jobs", str(tally.jobs)]
+    done = run(command, time_limit=LONG_TIME_LIMIT)
+    tally.say(done.stdout.rstrip())
+    found = re.search(r"(\d+) caught, (\d+) survived", done.stdout)
+    if found and int(found[1]) >= 0.9 * (int(found[1]) + int(found[2])):
+        tally.passes()
+    elif found:
+        tally.skips("mutation score of 90 %", f"open: {found[0]}")
+    else:
+        tally.fails("mutation", done.stdout + done.stderr)
+
+
+def long_twice(tally):
+    """two builds in other places, times, languages and umasks: the same bytes"""
+    command = [sys.executable, ROOT / "scripts" / "build_twice.py", "--jobs", str(tally.jobs)]
+    tally.add_program("two builds", command, show_all=True, time_limit=LONG_TIME_LIMIT)
+
+
+def long_processors(tally):
+    """aarch64 with NEON beside x86-64 with SSE2: instructions and bits, under QEMU"""
+    build("release", tally)
+    if not shutil.which("aarch64-linux-gnu-gcc"):
+        tally.skips("processors", "no cross compiler (`make setup-cross`)")
+        return
+    command = [sys.executable, ROOT / "tests" / "effort" / "processors.py", "--build", "--jobs", str(tally.jobs)]
+    tally.add_program("processors", command, show_all=True, time_limit=LONG_TIME_LIMIT)
+
+
+def long_consumer(tally):
+    """a project that fetches the sources (FetchContent) builds and runs"""
+    work = BUILD / "consumer"
+    must("cmake", "-G", "Ninja", "-S", ROOT / "tests" / "install" / "fetched", "-B", work, f"-DFETCHCONTENT_SOURCE_DIR_KARAKURI={ROOT}")
+    must("cmake", "--build", work, "--parallel", tally.jobs, time_limit=LONG_TIME_LIMIT)
+    tally.expect("FetchContent", [work / "use"])
+
+
+def long_minimal(tally):
+    """the README's two commands in a minimal Debian; as root, where debootstrap is"""
+    if not shutil.which("debootstrap") or os.geteuid() != 0:
+        tally.skips("a minimal Debian", "needs debootstrap, and root")
+        return
+    tally.add_program("a minimal Debian", [ROOT / "scripts" / "minimal_debian.sh"], show_all=True, time_limit=4 * LONG_TIME_LIMIT)
+
+
 def long_sweep(tally):
     """sweeps on processes, Ray, Dask and MPI: the same bytes on all, and under 1000 and 20 kills of workers and drivers"""
     build("release", tally)

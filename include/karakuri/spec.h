@@ -87,6 +87,9 @@ typedef struct kk_body_def {
     /// 1: the body, fixed to the world, is part of it, as MuJoCo has it: what a joint connects to it may touch it. 0: it is the neighbor of what is
     /// connected to it, as an arm's pedestal.
     int is_ground;
+    /// Share of its weight that the body is relieved of by a force on its center of mass; 1: it floats, 0: nothing, beyond 1 it rises. In a step that
+    /// force is one from outside (kk_audit.applied); inverse dynamics and energies are those without it.
+    double gravity_compensation;
     kk_origin origin;
 } kk_body_def;
 

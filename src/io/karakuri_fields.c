@@ -116,6 +116,8 @@ static const kki_field dof_fields[] = {
 
 static const kki_field link_fields[] = {
     OTHER("material", KKI_FIELD_MATERIAL, kki_karakuri_link, material, false, "contact material of all its collisions"),
+    NUMBER("gravity_compensation", kki_karakuri_link, gravity_compensation,
+           "share of its weight that it is relieved of"),
     END};
 
 static const kki_field shape_fields[] = {

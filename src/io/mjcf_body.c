@@ -185,6 +185,10 @@ static void add_chain(kki_mjcf *m, int index) {
         def.is_ground = parent == KK_WORLD && !is_mocap(m, &body);
         parent = add_body(m, &def);
     }
+    const kki_mjcf_at at = kki_mjcf_element_here(m, body.node);
+    if (m->status == KK_OK) {
+        kk_spec_body(m->loader->spec, parent)->gravity_compensation = kki_mjcf_number(&at, "gravcomp", 0);
+    }
     m->body[index].id = parent;
     m->body[index].root = body.parent > 0 && m->body[body.parent].root > 0 ? m->body[body.parent].root
                           : count > 0                                      ? index

@@ -47,10 +47,15 @@ static kk_status add_others(kki_urdf *u) {
     return status;
 }
 
-/// <karakuri material="..."> in a body: of all its geoms that collide.
-static void set_materials(kki_urdf *u) {
+/// What <karakuri> in a body says: the material of all its geoms that collide, and what it is relieved of.
+static void set_links(kki_urdf *u) {
     for (int i = 0; i < u->link_count; i++) {
-        const int material = kki_urdf_karakuri_material(u, u->link[i].node, -1);
+        kk_body_def *body = kk_spec_body(u->spec, u->link[i].body);
+        const kki_karakuri_link said = kki_urdf_karakuri_link(
+            u, u->link[i].node,
+            (kki_karakuri_link){.material = -1, .gravity_compensation = body->gravity_compensation});
+        const int material = said.material;
+        body->gravity_compensation = said.gravity_compensation;
         for (int k = 0; k < kk_spec_shape_count(u->spec) && material >= 0; k++) {
             kk_shape_def *shape = kk_spec_shape(u->spec, k);
             shape->material = shape->body == u->link[i].body ? material : shape->material;
@@ -69,7 +74,7 @@ static kk_status read_with(kki_mjcf *m, kki_urdf *u) {
     status = status ? status : add_others(u);
     status = status ? status : kki_urdf_karakuri_first(u);
     if (status == KK_OK) {
-        set_materials(u);
+        set_links(u);
     }
     status = status ? status : kki_urdf_karakuri_rest(u);
     for (int i = 0; i < TABLES; i++) {

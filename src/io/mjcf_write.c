@@ -291,6 +291,9 @@ static int open_body(kki_mjcf_output *o, int id) {
     const kk_body_def *last = kk_spec_body_const(o->spec, id);
     kki_xml_open(&o->w, "body");
     kki_xml_put(&o->w, "name", last->name);
+    if (last->gravity_compensation != 0) {
+        kki_xml_put_number(&o->w, "gravcomp", last->gravity_compensation);
+    }
     write_pose(&o->w, X);
     for (int i = 0; i < count; i++) {
         const kk_body_def *b = kk_spec_body_const(o->spec, chain[i]);

@@ -237,6 +237,11 @@ static void write_link(output *o, int body) {
             write_shape(o, i, KK_SHAPE_COLLIDES);
         }
     }
+    if (b->gravity_compensation != 0) {
+        kki_xml_open(&o->w, "karakuri");
+        kki_xml_put_number(&o->w, "gravity_compensation", b->gravity_compensation);
+        kki_xml_close(&o->w, "karakuri");
+    }
     kki_xml_close(&o->w, "link");
 }
 

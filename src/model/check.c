@@ -123,6 +123,7 @@ static kk_status check_body(const kk_spec *spec, int id, kk_error *error) {
     const kki_item item = KKI_ITEM(spec, body, "body", id);
     kk_status status = kki_check_name(item, error);
     status = status ? status : kki_check_inertia(item, &body->inertia, error);
+    status = status ? status : kki_check_finite(item, "gravity_compensation", body->gravity_compensation, error);
     // the world has no joint
     if (id == KK_WORLD || status != KK_OK) {
         return status;

@@ -42,6 +42,9 @@ static void add_body(kk_hash *hash, const kki_body *b) {
     add_transform(hash, &b->X_PB);
     add_vec(hash, I->com);
     kk_hash_update_doubles(hash, numbers, 7);
+    if (b->gravity_compensation != 0) { // models without keep the hash they had
+        kk_hash_update_doubles(hash, &b->gravity_compensation, 1);
+    }
 }
 
 static void add_dof(kk_hash *hash, const kk_dof_def *d) {

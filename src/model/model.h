@@ -75,10 +75,11 @@ typedef struct kki_body {
     int32_t q_index, nq, v_index, nv;
     int32_t first_child, next_sibling; ///< bodies; −1: none
     int32_t rigid; ///< the body nearest to the root that is fixed to this one; what is fixed to the world stays apart
-    int32_t name, joint_name; ///< offsets into `names`
-    kk_transform X_NB;        ///< body frame in the node's frame
-    kk_transform X_PB;        ///< fixed joints: body frame in the parent body's frame; otherwise at q = 0
-    kk_inertia inertia;       ///< in the body's frame, as the user gave it
+    int32_t name, joint_name;    ///< offsets into `names`
+    kk_transform X_NB;           ///< body frame in the node's frame
+    kk_transform X_PB;           ///< fixed joints: body frame in the parent body's frame; otherwise at q = 0
+    kk_inertia inertia;          ///< in the body's frame, as the user gave it
+    double gravity_compensation; ///< share of its weight that it is relieved of
 } kki_body;
 
 typedef struct kki_frame {

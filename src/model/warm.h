@@ -106,6 +106,8 @@ static inline int kki_loop_is_on(const kki_model_loop *loop, double position) {
 int kki_is_flyer(const kk_model *model, int node);
 /// Whether a tree's bias forces depend on its velocity beyond what its drift keeps: it has several nodes, or turns about a point.
 int kki_has_bias(const kk_model *model, int tree);
+/// A mark of where a tree is and how it moves, behind `mark`: what the state remembers of it is dropped where somebody else has written either.
+uint64_t kki_tree_mark(const kk_model *model, int tree, const double *q, const double *v, uint64_t mark);
 /// Whether it is a body alone on a free joint.
 int kki_is_lone(const kk_model *model, int node);
 /// Whether anything can touch anything.

@@ -25,8 +25,7 @@ static double spring_energy(const kk_model *m, const kk_simulator *s, int tree) 
 static kki_audit_energy energy_at(const kk_model *m, kk_simulator *s, const double *q, const double *v,
                                   kki_audit_energy *tree) {
     kki_audit_energy sum = {0, 0, 0};
-    kk_kinematics_velocity(m, s->readout.view, q, v);
-    kki_tree_energies(m, s, s->readout.view, q, v, s->energy.tree_energy);
+    s->energy.fastest = kki_tree_energies(m, s, q, v, s->energy.tree_energy);
     for (int t = 0; t < m->ntree; t++) {
         const kki_energy *e = &s->energy.tree_energy[t];
         tree[t] = (kki_audit_energy){e->kinetic, e->potential, spring_energy(m, s, t)};
@@ -123,16 +122,6 @@ static double most_correction(const kk_model *m, const kk_simulator *s) {
     return m->total_mass * g * 0.5 * s->h * fastest;
 }
 
-/// How far the fastest body turns in the step, rad; behind energy_after, which leaves the rates of the step's end.
-static double largest_turn(const kk_model *m, const kk_simulator *s) {
-    double most = 0;
-    for (int i = 1; i < m->nnode; i++) {
-        const double *w = kki_rates_of(s->readout.view, i)->w;
-        most = greater(most, w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
-    }
-    return s->h * kk_sqrt(most);
-}
-
 /// |Δv|/|v| in the norm of the kinetic energy, which is |y|²/2: how fast the motion changes, in units of the step.
 static double relative_change(const kk_model *m, const kk_simulator *s) {
     double change = 0, before = 0, after = 0;
@@ -148,7 +137,7 @@ static double relative_change(const kk_model *m, const kk_simulator *s) {
 
 /// The error of a rule of second order grows with (ω h)³, where ω is the fastest rate of the motion: up to that a step is as good as its rule.
 static double accurate_share(const kk_model *m, const kk_simulator *s) {
-    const double rate = greater(largest_turn(m, s), relative_change(m, s)) / KKI_SMALL_RATE;
+    const double rate = greater(s->h * s->energy.fastest, relative_change(m, s)) / KKI_SMALL_RATE;
     const double share = KKI_ACCURATE * (rate > 1 ? rate * rate * rate : 1);
     return share < KKI_MOST_GAIN ? share : KKI_MOST_GAIN;
 }

@@ -162,6 +162,14 @@ int kki_has_history(const kk_model *m) {
     return any;
 }
 
+static int has_compensation(const kk_model *m) {
+    int any = 0;
+    for (int i = 1; i < m->nbody; i++) {
+        any |= m->body[i].gravity_compensation != 0;
+    }
+    return any;
+}
+
 static int has_only_motors(const kk_model *m) {
     int all = 1;
     for (int i = 0; i < m->nactuator; i++) {
@@ -254,8 +262,9 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->traits.has_dry_friction = count_friction(m) > 0 && m->options.integrator != KK_INTEGRATOR_RK4;
     s->traits.has_spatial_tendons = kki_has_spatial_tendons(m) || kki_has_transmission(m, KK_TRANSMISSION_CRANK);
     s->traits.has_history = kki_has_history(m);
-    s->traits.has_only_free_bodies =
-        kki_has_only_free_bodies(m) && m->nactuator == 0 && count_friction(m) == 0 && !s->paper;
+    s->traits.has_compensation = has_compensation(m);
+    s->traits.has_only_free_bodies = kki_has_only_free_bodies(m) && m->nactuator == 0 && count_friction(m) == 0 &&
+                                     !s->traits.has_compensation && !s->paper;
     s->variation.most_single = count_single(m, s);
     measure_trees(m, s);
     s->room = first_room(m, s);

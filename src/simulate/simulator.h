@@ -142,17 +142,6 @@ typedef struct kki_verdict {
     double d[2];
 } kki_verdict;
 
-/// A node's inertia about its center of mass, for its kinetic energy by König's theorem.
-typedef struct kki_koenig {
-    double inverse_mass; ///< 0 without mass
-    kk_sym3 J;           ///< in the node's axes
-} kki_koenig;
-
-/// Of a tree.
-typedef struct kki_energy {
-    double kinetic, potential;
-} kki_energy;
-
 /// Of a body: kinetic energy before and after the kick.
 typedef struct kki_kinetic {
     double before, after;
@@ -363,7 +352,8 @@ typedef struct kki_traits {
     int has_dry_friction; ///< some joint has dry friction, and may stay saturated through a kick (joint_friction.c)
     int has_spatial_tendons;
     int has_history;          ///< some control is delayed
-    int has_only_free_bodies; ///< without motors and dry friction (free_bodies/stepper.c)
+    int has_compensation;     ///< some body is relieved of its weight
+    int has_only_free_bodies; ///< without motors, dry friction and compensation (free_bodies/stepper.c)
 } kki_traits;
 
 /// The moving copy of the state, and what it moves with. Vectors of velocities are in the axes of the step's middle, [nv].
@@ -517,6 +507,7 @@ typedef struct kki_momentum {
 typedef struct kki_energies {
     kki_koenig *koenig;      ///< [nnode] constant
     kki_energy *tree_energy; ///< [2 ntree] of rk4.c: at the start of the step, and at its end
+    double fastest; ///< rad/s; angular velocity of the fastest node at the last state that energies were asked of
     kki_audited audited;
     int verdict;        ///< of the last part of a step (audit.h)
     double work_before; ///< of constraints in the parts of the step before this one, J
@@ -809,9 +800,9 @@ void kki_saturated_store(const kk_model *model, kk_simulator *s);
 /// @param sticks  1: a joint sticks, and nothing was done
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
                   kk_error *error);
-/// energy.c: kinetic and potential energy of every tree at (q, v), at which the data has poses and velocities. @param energy [ntree] result
-void kki_tree_energies(const kk_model *model, kk_simulator *s, const kk_data *at, const double *q, const double *v,
-                       kki_energy *energy);
+/// energy.c: kinetic and potential energy of every tree at (q, v). @param energy [ntree] result    @return the angular velocity of the fastest node, rad/s
+double kki_tree_energies(const kk_model *model, kk_simulator *s, const double *q, const double *v,
+                         kki_energy *energy);
 void kki_fill_konig(const kk_model *m, kki_koenig *koenig);
 /// Potential energy of gravity and of joints' springs at the middle, behind the forces and the kick.
 double kki_potential(const kk_model *model, const kk_simulator *s);

@@ -59,7 +59,8 @@ static double part_up_to(const kk_simulator *s, double touch) {
 int kki_seek_touch(kk_simulator *s) {
     double first = s->h;
     int found = 0;
-    for (int i = 0; i < s->islands.count; i++) {
+    // a step of Runge and Kutta has no constraints: its islands were found and not begun
+    for (int i = 0; i < s->islands.count && !s->rk4.is_used; i++) {
         const double touch = s->islands.list[i].touch;
         found |= touch >= 0;
         first = touch >= 0 && touch < first ? touch : first;

@@ -68,7 +68,8 @@ static kk_status check_crowd(const kk_model *base, const kk_simulator *s, kk_err
     for (int k = 0; k < base->nv; k++) {
         rubs |= base->dof[k].friction > 0;
     }
-    if (s->traits.has_only_free_bodies == (kki_has_only_free_bodies(base) && base->nactuator == 0 && !rubs)) {
+    if (s->traits.has_only_free_bodies ==
+        (kki_has_only_free_bodies(base) && base->nactuator == 0 && !s->traits.has_compensation && !rubs)) {
         return KK_OK;
     }
     return kki_error_set(error, KK_INVALID_MODEL,

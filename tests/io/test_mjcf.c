@@ -420,11 +420,12 @@ KK_TEST(mjcf_visuals_have_textures) {
 // ---- reports
 
 KK_TEST(mjcf_reports_what_it_does_not_read_once) {
-    robot r = mjcf_from_text("<mujoco><worldbody><body gravcomp='1'><joint axis='1 0 0'/><geom size='0.1' pos='0 1 0'/>"
-                             "<composite/><body gravcomp='1' color='red'><geom size='0.1'/></body></body></worldbody>"
-                             "<sensor><tactile site='x'/><tactile site='y'/></sensor></mujoco>");
+    robot r = mjcf_from_text(
+        "<mujoco><worldbody><body><joint axis='1 0 0'/><geom size='0.1' pos='0 1 0' fluidshape='ellipsoid'/>"
+        "<composite/><body color='red'><geom size='0.1' fluidshape='ellipsoid'/></body></body></worldbody>"
+        "<sensor><tactile site='x'/><tactile site='y'/></sensor></mujoco>");
     if (robot_is_good(&r, "reports")) {
-        KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "gravcomp"));
+        KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "fluidshape"));
         KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "composite"));
         KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "tactile"));
         KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "color"));

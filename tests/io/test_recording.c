@@ -434,47 +434,51 @@ KK_TEST(recording_whose_header_contradicts_itself_is_refused) {
     free(t.bytes);
 }
 
-// every option comes back, each as itself
-KK_TEST(recording_keeps_all_options) {
-    const kk_step_options o = {.timestep = 1e-3,
-                               .tolerance = 2e-9,
-                               .restitution_speed = 0.03,
-                               .correction = 0.004,
-                               .max_sweeps = 5,
-                               .max_newton = 6,
-                               .budget = 7,
-                               .explicit_servos = 1,
-                               .solver = KK_SOLVER_SPRINGHEAD,
-                               .discrete = 2,
-                               .spring_stiffness = 8e3,
-                               .spring_damping = 9,
-                               .spring_depth = 0.01};
+static void check_options_of_a_tape(const kk_step_options *o) {
     show s = show_make();
     tape t = {.room = 1 << 16, .bytes = malloc(1 << 16)};
     kk_recorder *recorder = NULL;
-    const kk_recorder_def def = {.key_every = KEY, .options = o};
+    const kk_recorder_def def = {.key_every = KEY, .options = *o};
     KK_CHECK_EQ_INT(kk_recorder_create(s.model, s.state, &def, tape_write, &t, NULL, &recorder, NULL), KK_OK);
     KK_CHECK_EQ_INT(kk_recorder_close(recorder, NULL), KK_OK);
     kk_recording *r = open_tape(&t, t.size);
     if (KK_CHECK(r)) {
         const kk_step_options p = kk_recording_get_info(r).options;
-        KK_CHECK_BITS(p.timestep, o.timestep);
-        KK_CHECK_BITS(p.tolerance, o.tolerance);
-        KK_CHECK_BITS(p.restitution_speed, o.restitution_speed);
-        KK_CHECK_BITS(p.correction, o.correction);
-        KK_CHECK_EQ_INT(p.max_sweeps, o.max_sweeps);
-        KK_CHECK_EQ_INT(p.max_newton, o.max_newton);
-        KK_CHECK_EQ_INT(p.budget, o.budget);
-        KK_CHECK_EQ_INT(p.explicit_servos, o.explicit_servos);
-        KK_CHECK_EQ_INT(p.solver, o.solver);
-        KK_CHECK_EQ_INT(p.discrete, o.discrete);
-        KK_CHECK_BITS(p.spring_stiffness, o.spring_stiffness);
-        KK_CHECK_BITS(p.spring_damping, o.spring_damping);
-        KK_CHECK_BITS(p.spring_depth, o.spring_depth);
+        KK_CHECK_BITS(p.timestep, o->timestep);
+        KK_CHECK_BITS(p.tolerance, o->tolerance);
+        KK_CHECK_BITS(p.restitution_speed, o->restitution_speed);
+        KK_CHECK_BITS(p.correction, o->correction);
+        KK_CHECK_EQ_INT(p.effort, o->effort);
+        KK_CHECK_EQ_INT(p.iterations, o->iterations);
+        KK_CHECK_EQ_INT(p.explicit_servos, o->explicit_servos);
+        KK_CHECK_EQ_INT(p.solver, o->solver);
+        KK_CHECK_EQ_INT(p.detection, o->detection);
+        KK_CHECK_BITS(p.paper.spring_stiffness, o->paper.spring_stiffness);
+        KK_CHECK_BITS(p.paper.spring_damping, o->paper.spring_damping);
+        KK_CHECK_BITS(p.paper.spring_depth, o->paper.spring_depth);
     }
     kk_recording_free(r);
     free(t.bytes);
     show_free(&s);
+}
+
+// every option comes back, each as itself
+KK_TEST(recording_keeps_all_options) {
+    kk_step_options o = {.timestep = 1e-3,
+                         .tolerance = 2e-9,
+                         .restitution_speed = 0.03,
+                         .correction = 0.004,
+                         .effort = KK_EFFORT_SWEEPS,
+                         .iterations = 7,
+                         .explicit_servos = 1,
+                         .detection = (kk_detection)2,
+                         .paper = {.spring_stiffness = 8e3, .spring_damping = 9, .spring_depth = 0.01}};
+    check_options_of_a_tape(&o);
+    o.effort = KK_EFFORT_NEWTON;
+    o.iterations = 6;
+    check_options_of_a_tape(&o);
+    o = (kk_step_options){.timestep = 2e-3, .solver = KK_SOLVER_KURODA, .detection = (kk_detection)1};
+    check_options_of_a_tape(&o);
 }
 
 KK_TEST(recording_misuse) {

@@ -226,8 +226,7 @@ static int step(job *j) {
         return code;
     }
     spread_add(&j->times, busy() - from);
-    const kk_report report = *kk_simulator_report(j->simulator);
-    take_report(j, &report);
+    take_report(j, kk_simulator_report(j->simulator));
     j->steps++;
     j->simulated += timestep_of(j);
     return 0;
@@ -257,13 +256,13 @@ static int replay(job *j, const void *bytes, size_t size, int64_t from) {
 
 static void take_look(job *j) {
     j->look[j->looks++] = (look){.steps = j->steps,
-                                   .bytes = j->held.bytes,
-                                   .requests = j->held.requests,
-                                   .resident = resident(),
-                                   .blocks = j->held.blocks,
-                                   .hash = kk_state_hash(j->state),
-                                   .median = spread_quantile(&j->times, 0.5),
-                                   .worst = j->times.worst};
+                                 .bytes = j->held.bytes,
+                                 .requests = j->held.requests,
+                                 .resident = resident(),
+                                 .blocks = j->held.blocks,
+                                 .hash = kk_state_hash(j->state),
+                                 .median = spread_quantile(&j->times, 0.5),
+                                 .worst = j->times.worst};
 }
 
 static bool is_over(const job *j, double start) {
