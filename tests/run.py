@@ -281,6 +281,7 @@ def results(tally, verb, key, *words, time_limit=TIME_LIMIT):
 OPEN = {
     31: {
         "contact that slides and spins: order",
+        "with springs: order",
     },
     38: {
         "rattleback: energy gained, of the first",

@@ -10,8 +10,9 @@
 #define KKI_SMALL_RATE 0.02
 /// A gain of more than this share of a step's energy scale is never certified.
 #define KKI_MOST_GAIN 1e-3
-/// An error of more than this share, one way or the other, has a step taken in shares: in a throw of a second such steps would add up to more than a thousandth.
+/// A gain of more than this share, or a loss of more than the other, has a step taken in shares: in a throw of a second such gains would add up to a thousandth.
 #define KKI_COARSE 1e-4
+#define KKI_COARSE_LOSS 2e-3
 /// An impulse beyond so many times what momentum and forces explain is none: what is wedged at its own joint answers a push by tonnes.
 #define KKI_MOST_IMPULSE 1e3
 /// A limit that is passed by more than this in a step, or a loop that opens so far, is not certified, rad or m.

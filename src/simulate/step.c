@@ -245,10 +245,10 @@ static kk_status tell_gain(kk_simulator *s, double energy, kk_error *error) {
     return kki_error_set(error, KK_NOT_CONVERGED, "move: %s J come from nowhere; a shorter time step helps", number);
 }
 
-/// Whether a whole step is off by so much, one way or the other, that shares of it are worth their time.
+/// Whether a step is off by so much that shares of it are worth their time.
 static int is_coarse(const kk_simulator *s) {
     const kk_audit *a = &s->report.audit;
-    return __builtin_fabs(a->error) > KKI_COARSE * a->scale;
+    return a->error > KKI_COARSE * a->scale || -a->error > KKI_COARSE_LOSS * a->scale;
 }
 
 /// Energy from nowhere is never certified: the step is taken again, better, or what it gained is told.
