@@ -565,10 +565,11 @@ static kk_status settle_island(const kk_model *m, kk_simulator *s, kki_island *I
         return kki_island_error(m, s, I, -1, status, I->report->residual, error);
     }
     I->report->impulse = largest_impulse(m, s, I, y, y_free);
-    if (I->report->impulse > KKI_MOST_IMPULSE && s->retry.may_yield) {
-        kki_note_flaw(I->report, KK_STEP_DEGRADED, KK_FLAW_IMPULSE, KK_STAGE_SOLVE, NULL, I->report->impulse);
-    } else if (I->report->impulse > KKI_MOST_IMPULSE && !s->retry.degrades) {
+    if (I->report->impulse > KKI_ABSURD_IMPULSE && !s->retry.degrades && !s->retry.may_yield) {
         return kki_island_error(m, s, I, -1, KK_NOT_CONVERGED, I->report->residual, error);
+    }
+    if (I->report->impulse > KKI_MOST_IMPULSE) {
+        kki_note_flaw(I->report, KK_STEP_DEGRADED, KK_FLAW_IMPULSE, KK_STAGE_SOLVE, NULL, I->report->impulse);
     }
     I->has_impacts = (int8_t)(I->report->events != events || has_new_load(s, I));
     I->is_unchanged =

@@ -525,8 +525,9 @@ typedef struct kki_retry {
     int attempts; ///< at this part of a step before this one, whose mean velocity is known
     int shares; ///< that the step is taken in, each of which is corrected whatever its audit says; 0: it is taken whole
     int gained; ///< shares of the step had impulses, and were refused for what they gained
-    int may_yield; ///< contacts may give way where there is no other answer
-    int degrades;  ///< the step takes the best answer of bounded effort (degrade.c)
+    int was_coarse, takes_coarse; ///< the whole step was refused for shares that are better; it is taken all the same
+    int may_yield;                ///< contacts may give way where there is no other answer
+    int degrades;                 ///< the step takes the best answer of bounded effort (degrade.c)
 } kki_retry;
 
 /// Of rk4.c.
@@ -801,8 +802,7 @@ void kki_saturated_store(const kk_model *model, kk_simulator *s);
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
                   kk_error *error);
 /// energy.c: kinetic and potential energy of every tree at (q, v). @param energy [ntree] result    @return the angular velocity of the fastest node, rad/s
-double kki_tree_energies(const kk_model *model, kk_simulator *s, const double *q, const double *v,
-                         kki_energy *energy);
+double kki_tree_energies(const kk_model *model, kk_simulator *s, const double *q, const double *v, kki_energy *energy);
 void kki_fill_konig(const kk_model *m, kki_koenig *koenig);
 /// Potential energy of gravity and of joints' springs at the middle, behind the forces and the kick.
 double kki_potential(const kk_model *model, const kk_simulator *s);

@@ -268,8 +268,11 @@ static kk_status audit(const kk_model *m, kk_simulator *s, const kk_state *state
         s->retry.is_rough = 1;
         return KK_OK;
     }
-    if (verdict != KKI_AUDIT_GAINS && !(is_coarse(s) && s->retry.shares == 0 && !s->retry.degrades)) {
-        return KK_OK;
+    if (verdict != KKI_AUDIT_GAINS) {
+        const int may_share =
+            s->retry.shares == 0 && !s->retry.degrades && !s->retry.may_yield && !s->retry.takes_coarse;
+        s->retry.was_coarse = may_share && is_coarse(s);
+        return s->retry.was_coarse ? tell_gain(s, s->report.audit.error, error) : KK_OK;
     }
     if (s->retry.degrades) {
         kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_ENERGY, KK_STAGE_MOVE, NULL, s->report.audit.error);
@@ -656,6 +659,16 @@ static kk_status step_otherwise(const kk_model *m, kk_simulator *s, kk_state *st
     return status;
 }
 
+/// A coarse step for which shares have no answer, whole as it was.
+static kk_status step_coarse(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
+                             kk_error *error) {
+    blank_report(&s->report);
+    s->retry.takes_coarse = 1;
+    const kk_status status = step_in_parts(m, s, state, input, h, h, 0, error);
+    s->retry.takes_coarse = 0;
+    return status;
+}
+
 /// A step as a paper has it: between our checks and our commit.
 static kk_status step_by_paper(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input,
                                kk_error *error) {
@@ -687,6 +700,7 @@ static void repeat(kk_simulator *s, kk_state *state) {
 static kk_status step(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, kk_error *error) {
     const double h = s->options.timestep;
     s->cached.is_known = s->cached.may_be = 0;
+    s->retry.was_coarse = 0;
     blank_report(&s->report);
     if (s->paper) {
         return step_by_paper(m, s, state, input, error);
@@ -698,8 +712,12 @@ static kk_status step(const kk_model *m, kk_simulator *s, kk_state *state, const
     } else if (status == KK_OK) {
         kki_cached_end(m, s, state, input);
     }
+    const int was_coarse = s->retry.was_coarse;
     if (status == KK_NOT_CONVERGED) {
         status = step_otherwise(m, s, state, input, h, error);
+    }
+    if (status == KK_NOT_CONVERGED && was_coarse) {
+        status = step_coarse(m, s, state, input, h, error);
     }
     if (status != KK_OK && kki_may_degrade(m, s, input, status)) {
         status = step_degraded(m, s, state, input, h, error);
