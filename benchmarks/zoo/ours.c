@@ -58,8 +58,9 @@ void zoo_held(const zoo_model *model, int keyframe, double *held) {
 // ---- what a report says
 
 static double gravity_of(kk_flaw flaw) {
-    static const double gravity[KK_FLAW_COUNT] = {[KK_FLAW_RESIDUAL] = 2,  [KK_FLAW_ENERGY] = 3, [KK_FLAW_IMPULSE] = 4,
-                                                  [KK_FLAW_FAST_PAIR] = 1, [KK_FLAW_RANGE] = 6,  [KK_FLAW_ROOM] = 5};
+    static const double gravity[KK_FLAW_COUNT] = {
+        [KK_FLAW_RESIDUAL] = 2, [KK_FLAW_ENERGY] = 3, [KK_FLAW_IMPULSE] = 4, [KK_FLAW_FAST_PAIR] = 1,
+        [KK_FLAW_RANGE] = 6,    [KK_FLAW_ROOM] = 5,   [KK_FLAW_POSITION] = 4};
     return gravity[flaw];
 }
 

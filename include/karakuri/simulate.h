@@ -119,6 +119,7 @@ typedef enum kk_flaw {
     KK_FLAW_FAST_PAIR, ///< s: for so long two fast bodies were not followed along their paths
     KK_FLAW_RANGE,     ///< numbers ran out of range
     KK_FLAW_ROOM,      ///< contacts that found no room
+    KK_FLAW_POSITION,  ///< rad or m: a limit is passed, or a loop opened, by so much in the step
     KK_FLAW_COUNT
 } kk_flaw;
 /// "residual", "energy from nowhere", …; "" for any other number.
@@ -130,9 +131,10 @@ typedef struct kk_audit {
         potential[2];  ///< before and after; gravity, springs of joints and tendons, soft contacts and soft loops
     double actuators;  ///< work of actuators
     double applied;    ///< of the caller's forces
-    double moved;      ///< of moving surfaces and of bodies that the user moves
+    double moved;      ///< of moving surfaces
     double correction; ///< of what takes overlap and open loops back
     double dissipated; ///< by dampers, friction, limits and impacts, ≥ 0
+    double damping;    ///< numerical: what springs and dampers of joints took beyond that, ≥ 0 where they are stiff
     double error;      ///< of the integration, signed: what is left
     double scale;      ///< E_s: the largest of kinetic energies, works and changes of potential energy
 } kk_audit;
@@ -142,13 +144,18 @@ typedef struct kk_report {
     kk_step_quality quality;
     kk_flaw flaw; ///< the gravest; KK_FLAW_NONE in a certified step
     kk_stage flaw_stage;
-    int flaw_body[2];                     ///< −1: none
-    double flaw_amount;                   ///< in the flaw's unit
-    double residual;                      ///< m/s; worst natural-map residual of any constraint
-    double cone;                          ///< m/s; how far an impulse leaves its cone, as a velocity
-    double signorini;                     ///< J; worst |impulse × separation speed|
-    double dissipation;                   ///< rad; worst angle between friction and the reverse of sliding
-    double penetration;                   ///< m; deepest overlap at the step's middle
+    int flaw_body[2];   ///< −1: none
+    double flaw_amount; ///< in the flaw's unit
+    double residual;    ///< m/s; worst natural-map residual of any constraint
+    double cone;        ///< m/s; how far an impulse leaves its cone, as a velocity
+    double signorini;   ///< J; worst |impulse × separation speed|
+    double dissipation; ///< rad; worst angle between friction and the reverse of sliding
+    double penetration; ///< m; deepest overlap at the step's middle
+    double overlap;     ///< m; the same at the step's end, by the way its contacts go; of swarms of balls at the middle
+    double overshoot;   ///< rad or m; beyond the limits of joints and tendons at the step's end
+    double closure;     ///< rad or m; by which loops and couplings are open at the step's end, at most
+    /// Largest impulse of a contact or stop over what momentum and forces of what hangs together explain; beyond 1000 a step is not certified.
+    double impulse;
     double kinetic_before, kinetic_after; ///< J; at the step's middle, before and after the kick
     /// J; of gravity and of joints' springs, at the step's middle. Where RK4 took the step all four are those of its start and its end.
     double potential_before, potential_after;

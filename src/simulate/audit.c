@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "simulate/balance.h"
+#include "simulate/constraint.h"
 
 /// Of a tree's joints' springs, whose ways kki_tree_energies leaves behind.
 static double spring_energy(const kk_model *m, const kk_simulator *s, int tree) {
@@ -69,7 +70,22 @@ static double work_of(const kk_model *m, const kk_simulator *s, kk_force_source 
     return 0.5 * s->h * sum;
 }
 
+/// Of surfaces that run, on what they carry: their friction times their way.
+static double work_of_surfaces(const kk_simulator *s) {
+    double sum = 0;
+    for (int i = 0; i < s->constraints.count; i++) {
+        const kki_constraint *c = &s->constraints.list[i];
+        const kki_contact *k = &s->contacts.list[c->kind == KKI_ON_CONTACT ? c->item : 0];
+        if (c->kind == KKI_ON_CONTACT && (k->surface[0] != 0 || k->surface[1] != 0)) {
+            const double *l = s->solution.lambda + c->row;
+            sum -= l[1] * k->surface[0] + l[2] * k->surface[1];
+        }
+    }
+    return sum;
+}
+
 void kki_audit_pushes(const kk_model *m, kk_simulator *s) {
+    s->energy.moved_work = work_of_surfaces(s);
     s->energy.pushed_work = 0;
     if (!s->forces.is_pushed) {
         return;
@@ -126,6 +142,16 @@ static double accurate_share(const kk_model *m, const kk_simulator *s) {
     return share < KKI_MOST_GAIN ? share : KKI_MOST_GAIN;
 }
 
+/// What dampers of joints take by their law.
+static double work_of_dampers(const kk_model *m, const kk_simulator *s) {
+    const double *v0 = s->motion.v_before, *v1 = s->motion.v_after;
+    double sum = 0;
+    for (int k = 0; k < m->nv; k++) {
+        sum += m->dof[k].damping * (v0[k] + v1[k]) * (v0[k] + v1[k]);
+    }
+    return 0.25 * s->h * sum;
+}
+
 /// Several parts of a step have one audit.
 static void add_parts(const kk_audit *first, kk_audit *a) {
     a->kinetic[0] = first->kinetic[0];
@@ -133,7 +159,9 @@ static void add_parts(const kk_audit *first, kk_audit *a) {
     a->actuators += first->actuators;
     a->applied += first->applied;
     a->correction += first->correction;
+    a->moved += first->moved;
     a->dissipated += first->dissipated;
+    a->damping += first->damping;
     a->error += first->error;
     a->scale = greater(a->scale, first->scale);
 }
@@ -163,7 +191,10 @@ void kki_audit(const kk_model *m, kk_simulator *s, const kk_state *state) {
     const double most = was_corrected(m, s) ? most_correction(m, s) : 0;
     a->correction = left > most ? most : left > -most ? left : -most;
     a->error = left - a->correction;
-    a->dissipated = -(passive + (after.springs - before.springs) + constraints);
+    const double spent = -(passive + (after.springs - before.springs)); // by springs and dampers
+    a->moved = s->energy.moved_work;
+    a->damping = s->traits.has_springs ? spent - work_of_dampers(m, s) : 0;
+    a->dissipated = spent - a->damping + a->moved - constraints;
     a->scale = greater(greater(before.kinetic, after.kinetic), __builtin_fabs(fall));
     a->scale = greater(a->scale, __builtin_fabs(a->actuators) + __builtin_fabs(a->applied));
     a->scale = greater(a->scale, greater(__builtin_fabs(passive), __builtin_fabs(constraints)));

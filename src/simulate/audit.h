@@ -10,8 +10,15 @@
 #define KKI_SMALL_RATE 0.02
 /// A gain of more than this share of a step's energy scale is never certified.
 #define KKI_MOST_GAIN 1e-3
-/// An error of more than this share, one way or the other, has a step taken in shares: in a throw of a second such steps would add up to more than a thousandth.
+/// A gain of more than this share, or a loss of more than the other, has a step taken in shares: in a throw of a second such gains would add up to a thousandth.
 #define KKI_COARSE 1e-4
+#define KKI_COARSE_LOSS 2e-3
+/// An impulse beyond so many times what momentum and forces explain is none: what is wedged at its own joint answers a push by tonnes.
+#define KKI_MOST_IMPULSE 1e3
+/// Beyond this it is not even taken: the step is taken otherwise.
+#define KKI_ABSURD_IMPULSE 1e6
+/// A limit that is passed by more than this in a step, or a loop that opens so far, is not certified, rad or m.
+#define KKI_MOST_OPENED 1e-3
 /// Energies below this are not told from none, J for each kilogram of the model: those of 0.1 mm/s.
 #define KKI_LEAST_ENERGY 1e-8
 

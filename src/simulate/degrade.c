@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/float_bits.h"
+#include "simulate/audit.h"
 
 const char *kk_flaw_name(kk_flaw flaw) {
     static const char *const names[KK_FLAW_COUNT] = {"",
@@ -19,7 +20,8 @@ const char *kk_flaw_name(kk_flaw flaw) {
                                                      "impulse out of proportion",
                                                      "fast pair",
                                                      "numbers out of range",
-                                                     "contacts beyond the room"};
+                                                     "contacts beyond the room",
+                                                     "limit passed or loop opened"};
     return (unsigned)flaw < KK_FLAW_COUNT ? names[flaw] : "";
 }
 
@@ -106,11 +108,13 @@ void kki_island_degrade(const kk_model *m, kk_simulator *s, kki_island *I, kk_st
         hold(m, s, I, y_end, y_drift);
         return;
     }
-    const double t = longest_share(I->nv, y_free, y_end, most);
+    const double share = longest_share(I->nv, y_free, y_end, most), impulse = I->report->impulse;
+    const double t = impulse * share > KKI_MOST_IMPULSE ? KKI_MOST_IMPULSE / impulse : share;
     if (t < 1) {
         const int body[2] = {I->report->worst_body[0], I->report->worst_body[1]};
-        kki_note_flaw(I->report, KK_STEP_DEGRADED, KK_FLAW_ENERGY, KK_STAGE_SOLVE, body,
-                      0.5 * (square_of(y_end, I->nv) - most));
+        kki_note_flaw(I->report, KK_STEP_DEGRADED, t < share ? KK_FLAW_IMPULSE : KK_FLAW_ENERGY, KK_STAGE_SOLVE, body,
+                      t < share ? impulse : 0.5 * (square_of(y_end, I->nv) - most));
+        I->report->impulse = impulse * t;
         shorten(I->nv, t, y_free, y_end);
         for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
             s->solution.lambda[r] *= t;

@@ -364,6 +364,7 @@ void kki_close_loops(const kk_model *model, kk_simulator *s) {
     if (gap > best) { // loops that cannot be closed are not thrown about
         copy_motion(model, s->projection.q, s->projection.v, s->motion.q, s->motion.v);
     }
+    s->report.closure = gap < best ? gap : best;
     s->contacts.count = contacts;
     s->constraints.count = constraints;
     s->islands.count = islands;

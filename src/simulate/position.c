@@ -22,6 +22,7 @@ static const double ENOUGH = 1e-2;
 typedef struct repair {
     double half, rate, most, least; ///< half a step and its inverse; fastest repair, m/s; overlap that is left alone, m
     int needed, opens;              ///< some row asks for it; some loop is open by a trace
+    double overlap, overshoot;      ///< at the end of the step as it drifts: of contacts, of stops of tendons
 } repair;
 
 /// Whether a contact is that of an impact, and its bodies go back to where they met.
@@ -49,7 +50,9 @@ static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, 
     const double swing = c->kind == KKI_ON_CONTACT ? (r == 0 ? 0.5 * s->contacts.list[c->item].swing : 0)
                          : c->kind == KKI_ON_LOOP  ? 0.5 * s->solution.bias[c->row + r] // reflected
                                                    : 0;
-    const double rate = u + swing + c->gap[r] * x->rate, most = most_of(s, c, x);
+    const double rate = u + swing + c->gap[r] * x->rate, most = most_of(s, c, x), beyond = -rate * x->half;
+    x->overlap = c->kind == KKI_ON_CONTACT && beyond > x->overlap ? beyond : x->overlap;
+    x->overshoot = c->kind == KKI_ON_TENDON_LIMIT && beyond > x->overshoot ? beyond : x->overshoot;
     const double capped = rate < -most ? -most : both && rate > most ? most : rate;
     x->needed |= both ? __builtin_fabs(capped) * x->half > OPEN_LOOP : capped * x->half < -x->least;
     x->opens |= both && __builtin_fabs(capped) * x->half > TRACE_OF_LOOP;
@@ -110,6 +113,21 @@ static void add_repair(const kk_simulator *s, const kki_island *I, double *lambd
     }
 }
 
+static void report_end(const kki_island *I, const repair *x) {
+    kk_report *r = I->report;
+    r->overlap = x->overlap > r->overlap ? x->overlap : r->overlap;
+    r->overshoot = x->overshoot > r->overshoot ? x->overshoot : r->overshoot;
+}
+
+/// Where repaired positions end.
+static void measure_end(kk_simulator *s, const kki_island *I, const double *y_drift, repair *x) {
+    double *u = s->solution.g + I->first_row;
+    x->overlap = x->overshoot = 0;
+    kki_rows_velocity(s, I, y_drift, u);
+    find_repair(s, I, u, u, x);
+    report_end(I, x);
+}
+
 /// Whether all that overlaps deeply is within robots, whose joints hold it there.
 static int is_jammed(const kk_model *m, const kk_simulator *s, const kki_island *I) {
     for (int i = 0; i < I->nconstraint && I->has_overlap; i++) {
@@ -126,7 +144,7 @@ static int is_jammed(const kk_model *m, const kk_simulator *s, const kki_island 
 kk_status kki_island_repair(const kk_model *m, kk_simulator *s, kki_island *I, const kki_problem *problem,
                             const double *y_end, double *y_drift) {
     const double half = 0.5 * s->h;
-    repair x = {half, 1 / half, s->options.correction / half, I->is_sparse ? LEAST_OF_PILES : OVERLAP, 0, 0};
+    repair x = {half, 1 / half, s->options.correction / half, I->is_sparse ? LEAST_OF_PILES : OVERLAP, 0, 0, 0, 0};
     double *g = s->solution.g + I->first_row, *lambda = s->solution.lambda2 + I->first_row;
     const double *u = s->solution.u_end + I->first_row; // known from the books
     if (memcmp(y_drift, y_end, (size_t)I->nv * sizeof *y_end) != 0) {
@@ -136,6 +154,7 @@ kk_status kki_island_repair(const kk_model *m, kk_simulator *s, kki_island *I, c
     find_repair(s, I, u, g, &x);
     const int needed = x.needed, opens = x.opens;
     if (!needed) {
+        report_end(I, &x);
         if (opens && kki_few_rows_drawn(s, I, lambda)) {
             kki_rows_add(s, I, lambda, y_drift);
         }
@@ -154,6 +173,7 @@ kk_status kki_island_repair(const kk_model *m, kk_simulator *s, kki_island *I, c
     options.tolerance = options.tolerance > options.floor ? options.tolerance : options.floor;
     if (kki_kept_repair(s, I, options.floor, lambda)) {
         add_repair(s, I, lambda, y_drift);
+        measure_end(s, I, y_drift, &x);
         return KK_OK;
     }
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
@@ -162,6 +182,7 @@ kk_status kki_island_repair(const kk_model *m, kk_simulator *s, kki_island *I, c
     if (status == KK_OK) {
         add_repair(s, I, lambda, y_drift);
         kki_note_work(I, &stats);
+        measure_end(s, I, y_drift, &x);
     }
     return status;
 }

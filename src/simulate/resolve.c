@@ -9,6 +9,7 @@
 #include "contact/cones.h"
 #include "contact/dense_kernels.h"
 #include "contact/sparse_scratch.h"
+#include "simulate/audit.h"
 #include "simulate/constraint.h"
 #include "simulate/degrade.h"
 #include "simulate/drift.h"
@@ -510,6 +511,26 @@ static void put_back(const kk_model *m, const kk_simulator *s, const kki_island 
     }
 }
 
+/// Momentum that is there whatever moves, N s for each kilogram.
+static const double LEAST_MOMENTUM = 1e-6;
+
+/// Largest impulse of a contact or stop over what explains it. A momentum is at most √m |y|, with |y|²/2 the kinetic energy, and that of forces √m h |E|.
+static double largest_impulse(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *y,
+                              const double *y_free) {
+    double most = 0, before = 0, forces = 0;
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraints.list[s->constraints.order[I->first_constraint + i]];
+        const double size = c->kind == KKI_ON_CONTACT || kki_is_stop(c) ? s->solution.lambda[c->row] : 0;
+        most = size > most ? size : most;
+    }
+    for (int k = 0; k < I->nv; k++) {
+        before += y[k] * y[k];
+        forces += (y_free[k] - y[k]) * (y_free[k] - y[k]);
+    }
+    const double mass = kk_sqrt(m->total_mass);
+    return most / (mass * (kk_sqrt(before) + kk_sqrt(forces)) + LEAST_MOMENTUM * m->total_mass);
+}
+
 /// Impulses of an island that is posed, with the events inside the step and its position correction.
 static kk_status settle_island(const kk_model *m, kk_simulator *s, kki_island *I, const double *y, const double *y_free,
                                double *y_end, double *y_drift, kk_error *error) {
@@ -526,6 +547,13 @@ static kk_status settle_island(const kk_model *m, kk_simulator *s, kki_island *I
     status = kki_island_events(m, s, I, &problem, y, y_free, y_end, y_drift);
     if (status != KK_OK) {
         return kki_island_error(m, s, I, -1, status, I->report->residual, error);
+    }
+    I->report->impulse = largest_impulse(m, s, I, y, y_free);
+    if (I->report->impulse > KKI_ABSURD_IMPULSE && !s->retry.degrades && !s->retry.may_yield) {
+        return kki_island_error(m, s, I, -1, KK_NOT_CONVERGED, I->report->residual, error);
+    }
+    if (I->report->impulse > KKI_MOST_IMPULSE) {
+        kki_note_flaw(I->report, KK_STEP_DEGRADED, KK_FLAW_IMPULSE, KK_STAGE_SOLVE, NULL, I->report->impulse);
     }
     I->has_impacts = (int8_t)(I->report->events != events || has_new_load(s, I));
     I->is_unchanged =
@@ -567,6 +595,9 @@ static void add_report(const kk_report *from, kk_report *to) {
     to->cone = from->cone > to->cone ? from->cone : to->cone;
     to->signorini = from->signorini > to->signorini ? from->signorini : to->signorini;
     to->dissipation = from->dissipation > to->dissipation ? from->dissipation : to->dissipation;
+    to->overlap = from->overlap > to->overlap ? from->overlap : to->overlap;
+    to->overshoot = from->overshoot > to->overshoot ? from->overshoot : to->overshoot;
+    to->impulse = from->impulse > to->impulse ? from->impulse : to->impulse;
     to->constraint_work += from->constraint_work;
     to->sweeps += from->sweeps;
     to->newton += from->newton;
@@ -585,6 +616,7 @@ typedef struct resolving {
 
 /// What islands have a share in; the rest is as it was. (Whole, a report is cleared and copied by slow string instructions.)
 static void clear_report(kk_report *r) {
+    r->overlap = r->overshoot = r->impulse = 0;
     r->residual = r->cone = r->signorini = r->dissipation = r->constraint_work = r->contact_yield = 0;
     r->worst_body[0] = r->worst_body[1] = -1;
     r->sweeps = r->newton = r->factorizations = r->events = r->hit_iteration_limit = 0;

@@ -512,6 +512,7 @@ typedef struct kki_energies {
     int verdict;        ///< of the last part of a step (audit.h)
     double work_before; ///< of constraints in the parts of the step before this one, J
     double pushed_work; ///< of what pushes on links in this step, J
+    double moved_work;  ///< of surfaces that run, J
     double balanced,
         balanced_before; ///< J; given back to velocities of this part of a step, and of the parts before it
     int may_balance;     ///< some tree
@@ -534,8 +535,9 @@ typedef struct kki_retry {
     int attempts;             ///< at this part of a step before this one, whose mean velocity is known
     int shares; ///< that the step is taken in, each of which is corrected whatever its audit says; 0: it is taken whole
     int gained; ///< shares of the step had impulses, and were refused for what they gained
-    int may_yield; ///< contacts may give way where there is no other answer
-    int degrades;  ///< the step takes the best answer of bounded effort (degrade.c)
+    int was_coarse, takes_coarse; ///< the whole step was refused for shares that are better; it is taken all the same
+    int may_yield;                ///< contacts may give way where there is no other answer
+    int degrades;                 ///< the step takes the best answer of bounded effort (degrade.c)
 } kki_retry;
 
 /// Of rk4.c.

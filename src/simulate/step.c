@@ -177,10 +177,45 @@ static int first_bad(const kk_model *m, const kk_simulator *s) {
     return -1;
 }
 
+/// How often the mean velocity of a rough step is corrected; each time what is off becomes smaller by a factor of the order of the turn in a step.
+enum { MOST_CORRECTIONS = 2 };
+/// Limits may be passed by this, rad or m.
+static const double UNFORESEEN = 1e-6;
+
+/// Whether another attempt can do better, where effort is not bounded by its count.
+static int may_retry(const kk_simulator *s) {
+    return !s->retry.degrades && !s->rk4.is_used && s->effort.sweeps == 0 && s->effort.newton == 0 && !s->paper;
+}
+
+/// How far q is beyond the limits of joints.
+static double overshoot_of(const kk_simulator *s, const double *q) {
+    double most = 0;
+    const kki_limited *end = s->constraints.limited + s->constraints.nlimited;
+    for (const kki_limited *d = s->constraints.limited; d < end; d++) {
+        const double below = d->lower - q[d->q], above = q[d->q] - d->upper, beyond = below > above ? below : above;
+        most = beyond > most ? beyond : most;
+    }
+    return most;
+}
+
+/// Limits at the end of the step. What began beyond them, or open, is eased back over steps. A joint that was thrown at its limit by what came in the step is seen when it is
+/// taken again.
+static void prove_positions(kk_simulator *s, const kk_state *state) {
+    kk_report *r = &s->report;
+    const double before = overshoot_of(s, kk_state_q_const(state)), after = overshoot_of(s, s->motion.q);
+    r->overshoot = after > r->overshoot ? after : r->overshoot;
+    if (after - before > UNFORESEEN && s->retry.attempts < MOST_CORRECTIONS && may_retry(s)) {
+        s->retry.is_rough = 1;
+    } else if (after - before > KKI_MOST_OPENED) {
+        kki_note_flaw(r, KK_STEP_DEGRADED, KK_FLAW_POSITION, KK_STAGE_MOVE, NULL, after);
+    }
+}
+
 static kk_status prove(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
     if (s->retry.degrades) {
         kki_hold_bad_trees(m, s, state);
     }
+    prove_positions(s, state);
     const int bad = first_bad(m, s);
     if (bad >= 0) {
         return kki_error_set(
@@ -195,6 +230,7 @@ static kk_status prove(const kk_model *m, kk_simulator *s, const kk_state *state
         deepest = depth > deepest ? depth : deepest;
     }
     s->report.penetration = deepest;
+    s->report.overlap = s->free_bodies.npoint > 0 && deepest > s->report.overlap ? deepest : s->report.overlap;
     s->report.contacts = s->contacts.count;
     s->report.islands = s->islands.count + s->free_bodies.islands;
     s->report.rows += 3 * s->free_bodies.npoint;
@@ -216,13 +252,14 @@ static kk_status tell_gain(kk_simulator *s, double energy, kk_error *error) {
     return kki_error_set(error, KK_NOT_CONVERGED, "move: %s J come from nowhere; a shorter time step helps", number);
 }
 
-/// How often the mean velocity of a rough step is corrected; each time what is off becomes smaller by a factor of the order of the turn in a step.
-enum { MOST_CORRECTIONS = 2 };
-
-/// Whether a whole step is off by so much, one way or the other, that shares of it are worth their time.
+/// Whether a step is off by so much that shares of it are worth their time: of what nothing drives and what touches nothing, for there what steps are off by
+/// adds up, and nothing takes it or hides it.
 static int is_coarse(const kk_simulator *s) {
     const kk_audit *a = &s->report.audit;
-    return __builtin_fabs(a->error) > KKI_COARSE * a->scale;
+    if (s->contacts.count > 0 || a->actuators != 0 || a->applied != 0) {
+        return 0;
+    }
+    return a->error > KKI_COARSE * a->scale || -a->error > KKI_COARSE_LOSS * a->scale;
 }
 
 /// Energy from nowhere is never certified: the step is taken again, better, or what it gained is told.
@@ -230,6 +267,9 @@ static kk_status audit(const kk_model *m, kk_simulator *s, const kk_state *state
     if (s->traits.has_only_free_bodies || s->effort.sweeps > 0 || s->effort.newton > 0 ||
         (s->rk4.is_used && s->forces.is_pushed)) {
         return KK_OK; // bodies alone keep their energy by themselves; real-time mode proves nothing; no stage's pushes are those of the step
+    }
+    if (s->retry.is_rough) {
+        return KK_OK; // it is taken again anyway
     }
     kki_audit(m, s, state);
     const kki_verdict_of_audit verdict = kki_audit_verdict(s);
@@ -239,8 +279,11 @@ static kk_status audit(const kk_model *m, kk_simulator *s, const kk_state *state
         s->retry.is_rough = 1;
         return KK_OK;
     }
-    if (verdict != KKI_AUDIT_GAINS && !(is_coarse(s) && s->retry.shares == 0 && !s->retry.degrades)) {
-        return KK_OK;
+    if (verdict != KKI_AUDIT_GAINS) {
+        const int may_share =
+            s->retry.shares == 0 && !s->retry.degrades && !s->retry.may_yield && !s->retry.takes_coarse;
+        s->retry.was_coarse = may_share && is_coarse(s);
+        return s->retry.was_coarse ? tell_gain(s, s->report.audit.error, error) : KK_OK;
     }
     if (s->retry.degrades) {
         kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_ENERGY, KK_STAGE_MOVE, NULL, s->report.audit.error);
@@ -501,7 +544,7 @@ enum { MOST_MEETINGS = 4, MOST_LOOKS = 4000 };
 /// Looks at touches in a step, and in a part of it: beyond, what touches leaves along the normal of a part's middle.
 enum { MOST_TOUCHES = 64, MOST_LOOKS_AT_TOUCH = 12 };
 /// Shares that a step which cannot be proved is taken in: before contacts give way, and behind that.
-enum { FEW_SHARES = 4, MOST_SHARES = 32 };
+enum { FEW_SHARES = 4, MOST_SHARES = 32, MOST_SHARES_OF_GAINS = 128 };
 /// Shares of a step that is coarse, behind which it is taken as it is unless it gains.
 enum { ENOUGH_SHARES = 8 };
 
@@ -659,8 +702,19 @@ static kk_status step_otherwise(const kk_model *m, kk_simulator *s, kk_state *st
     const int gained = s->retry.gained; // then every share had its impulses, and contacts need not give way for them
     status = status == KK_NOT_CONVERGED && !gained ? step_yielding(m, s, state, input, h, error) : status;
     if (status == KK_NOT_CONVERGED && (s->options.strict || gained || is_small(s))) {
-        status = step_in_shares(m, s, state, input, h, 2 * FEW_SHARES, MOST_SHARES, error);
+        const int most = gained ? MOST_SHARES_OF_GAINS : MOST_SHARES;
+        status = step_in_shares(m, s, state, input, h, 2 * FEW_SHARES, most, error);
     }
+    return status;
+}
+
+/// A coarse step for which shares have no answer, whole as it was.
+static kk_status step_coarse(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
+                             kk_error *error) {
+    blank_report(&s->report);
+    s->retry.takes_coarse = 1;
+    const kk_status status = step_in_parts(m, s, state, input, h, h, 0, error);
+    s->retry.takes_coarse = 0;
     return status;
 }
 
@@ -695,6 +749,7 @@ static void repeat(kk_simulator *s, kk_state *state) {
 static kk_status step(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, kk_error *error) {
     const double h = s->options.timestep;
     s->cached.is_known = s->cached.may_be = 0;
+    s->retry.was_coarse = 0;
     blank_report(&s->report);
     if (s->paper) {
         return step_by_paper(m, s, state, input, error);
@@ -706,8 +761,12 @@ static kk_status step(const kk_model *m, kk_simulator *s, kk_state *state, const
     } else if (status == KK_OK) {
         kki_cached_end(m, s, state, input);
     }
+    const int was_coarse = s->retry.was_coarse;
     if (status == KK_NOT_CONVERGED) {
         status = step_otherwise(m, s, state, input, h, error);
+    }
+    if (status == KK_NOT_CONVERGED && was_coarse) {
+        status = step_coarse(m, s, state, input, h, error);
     }
     if (status != KK_OK && kki_may_degrade(m, s, input, status)) {
         status = step_degraded(m, s, state, input, h, error);

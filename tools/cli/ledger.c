@@ -72,6 +72,7 @@ void ledger_add(ledger *l, const cli_model *m, const kk_state *state, const kk_r
     l->moved += a->moved;
     l->correction += a->correction;
     l->dissipated += a->dissipated;
+    l->damping += a->damping;
     l->error += a->error;
     l->work += size_of(a->actuators) + size_of(a->applied) + size_of(a->moved);
     l->most_kinetic = largest(l->most_kinetic, largest(a->kinetic[0], a->kinetic[1]));

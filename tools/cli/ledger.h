@@ -9,7 +9,7 @@
 /// Sums and worst values; J, rad or m. Zero-initialized before the first step.
 typedef struct ledger {
     double start, end;                                        ///< total energy
-    double actuators, applied, moved, correction, dissipated; ///< where it came from and went
+    double actuators, applied, moved, correction, dissipated, damping; ///< where it came from and went
     double error;                                             ///< of the integration, signed
     double most_kinetic, work;                                ///< what a gain is small or large against
     double overshoot, overshoot_time;                         ///< beyond a joint's limit

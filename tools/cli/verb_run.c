@@ -190,7 +190,7 @@ static const cli_option options_table[] = {
 
 /// The worst of all steps.
 typedef struct figures {
-    double residual, residual_time, penetration, wall;
+    double residual, residual_time, penetration, overlap, wall;
     int contacts;
     int64_t steps, hit_iteration_limit, degraded, held;
     spread times; ///< of single steps
@@ -372,6 +372,7 @@ static void take_quality(job *j, const kk_report *r) {
 
 static void take_figures(figures *f, const kk_report *r, double time) {
     f->penetration = r->penetration > f->penetration ? r->penetration : f->penetration;
+    f->overlap = r->overlap > f->overlap ? r->overlap : f->overlap;
     f->contacts = r->contacts > f->contacts ? r->contacts : f->contacts;
     f->hit_iteration_limit += r->hit_iteration_limit != 0;
     if (r->residual > f->residual) {
@@ -524,7 +525,7 @@ static int close_files(job *j, int code) {
 }
 
 static const char *flaw_unit(kk_flaw flaw) {
-    static const char *const units[KK_FLAW_COUNT] = {"", "m/s", "J", "N s", "s", "", ""};
+    static const char *const units[KK_FLAW_COUNT] = {"", "m/s", "J", "N s", "s", "", "", "rad or m"};
     return units[flaw];
 }
 
@@ -610,8 +611,9 @@ static void print_ledger(const job *j, cli_text *out) {
     text_format(out, "  energy        in all %.6g J at the start, %.6g J at the end\n", l->start, l->end);
     print_term(out, "actuators", l->actuators);
     print_term(out, "applied forces", l->applied);
-    print_term(out, "moving surfaces and moved bodies", l->moved);
+    print_term(out, "moving surfaces", l->moved);
     print_term(out, "dampers, friction, limits and impacts", -l->dissipated);
+    print_term(out, "numerical damping", -l->damping);
     print_term(out, "taking back overlap and open loops", l->correction);
     print_term(out, "integration error", l->error);
     if (has_gained(j)) {
@@ -642,7 +644,8 @@ static void print_summary(const job *j, double dt, cli_text *out) {
                     j->o->solver && !j->o->budget ? "solver's own bounds" : "budget");
     }
     print_findings(j, out);
-    text_format(out, "  contacts      at most %d, penetration %.3g m\n", f->contacts, f->penetration);
+    text_format(out, "  contacts      at most %d, penetration %.3g m, at the end of a step %.3g m\n", f->contacts,
+                f->penetration, f->overlap);
     print_ledger(j, out);
     print_runaway(j, out);
     text_format(out, "  state         %016llx\n", (unsigned long long)kk_state_hash(j->state));
@@ -678,6 +681,7 @@ static void write_ledger(const job *j, json_writer *json) {
     json_number(json, "applied", l->applied);
     json_number(json, "moved", l->moved);
     json_number(json, "dissipated", l->dissipated);
+    json_number(json, "numerical_damping", l->damping);
     json_number(json, "correction", l->correction);
     json_number(json, "integration_error", l->error);
     json_bool(json, "from_nowhere", has_gained(j));
@@ -704,6 +708,7 @@ static int write_summary(const job *j, double dt) {
     json_number(&json, "worst_residual", f->residual);
     json_number(&json, "worst_residual_time", f->residual_time);
     json_number(&json, "worst_penetration", f->penetration);
+    json_number(&json, "worst_overlap_at_end", f->overlap);
     json_integer(&json, "most_contacts", f->contacts);
     json_integer(&json, "hit_iteration_limit", f->hit_iteration_limit);
     json_integer(&json, "degraded", f->degraded);

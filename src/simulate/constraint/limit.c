@@ -13,12 +13,18 @@ static void add(const kk_model *m, kk_simulator *s, int dof, int side, double ga
     kki_constraint_end(s, c);
 }
 
+/// How fast the joint is, or was at the end of the last attempt at this step.
+static double speed_of(const kk_simulator *s, int dof) {
+    const double v = __builtin_fabs(s->motion.v[dof]);
+    return s->retry.attempts > 0 ? 2 * __builtin_fabs(s->motion.v_mean[dof]) + v : v;
+}
+
 /// Limits that the rest of the step could reach.
 static void assemble(const kk_model *m, kk_simulator *s) {
-    const double *q = s->motion.q, *v = s->motion.v, h = s->h;
+    const double *q = s->motion.q, h = s->h;
     for (const kki_limited *d = s->constraints.limited, *last = d + s->constraints.nlimited; d < last; d++) {
         const double below = q[d->q] - d->lower, above = d->upper - q[d->q];
-        const double reach = 0.01 + 2 * h * __builtin_fabs(v[d->dof]);
+        const double reach = 0.01 + 2 * h * speed_of(s, d->dof);
         if (below < reach) {
             add(m, s, d->dof, 0, below);
         }
