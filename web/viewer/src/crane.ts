@@ -37,7 +37,8 @@ export class Crane {
     private readonly abort = new AbortController();
 
     constructor(private readonly root: HTMLElement, private readonly description: Description, private readonly send: (command: Command | Command[]) => void,
-        private readonly notice: (text: string) => void) {
+        private readonly notice: (text: string) => void, private readonly again: () => void = () => undefined) {
+        void this.again;
         description.actuators.forEach((a, i) => { this.index[a.name ?? ""] = i; });
         this.build();
         const signal = this.abort.signal;
