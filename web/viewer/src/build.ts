@@ -38,6 +38,8 @@ export class Build {
     private applied = 0;
     private busy = false;
     private again = false;
+    /** the pane lacks the frame of the new scene */
+    private isWaiting = false;
 
     constructor(private readonly root: HTMLElement, private readonly store: Store, private readonly stage: Stage, private readonly local: WorkerSource, private readonly loading: Loading,
         private readonly scripts: ScriptPane, pointer: Pointer) {
@@ -82,7 +84,7 @@ export class Build {
 
     private get chosen() {
         const { description: d, frame: f, selected, shape } = this.store.state;
-        return d && f && selected > 0 && d.bodies[selected] ? { d, f, body: selected, name: d.bodies[selected].name, shape: d.shapes[shape]?.body === selected ? shape : -1 } : undefined;
+        return d && f && selected > 0 && d.bodies[selected] && f.poses.length === 7 * d.bodies.length ? { d, f, body: selected, name: d.bodies[selected].name, shape: d.shapes[shape]?.body === selected ? shape : -1 } : undefined;
     }
 
     // ---- acting
@@ -251,6 +253,11 @@ export class Build {
 
     /** The handle sits where the thing is. */
     private follow(): void {
+        if (this.isWaiting && this.chosen) {
+            this.isWaiting = false;
+            this.show();
+            return;
+        }
         const c = this.chosen, isOn = this.store.state.tool === "build" && c !== undefined && !this.placing;
         this.gizmo.getHelper().visible = this.gizmo.enabled = isOn;
         isOn ? this.gizmo.object === this.proxy || this.gizmo.attach(this.proxy) : this.gizmo.detach();
@@ -286,6 +293,7 @@ export class Build {
         if (!isOn || this.root.contains(document.activeElement) && document.activeElement instanceof HTMLInputElement && this.isDragged) {
             return;
         }
+        this.isWaiting = this.store.state.selected > 0 && !this.chosen;
         const c = this.chosen, focus = (document.activeElement as HTMLElement | null)?.getAttribute("aria-label");
         const parts = PARTS.map((part) => {
             const own = button(part, () => { this.placing = this.placing === part ? undefined : part; this.show(); }, { "data-part": part });

@@ -65,13 +65,16 @@ const GROUND = (() => {
     return `<visual>${box}<material name="ground"><color rgba="0.62 0.6 0.57 1"/></material></visual><collision name="ground">${box}</collision>`;
 })();
 
+/** Rails between the posts of the table, only to be seen. */
+const GANTRY = [-0.48, 0.48].map((y) => `<visual><origin xyz="0 ${y} 0.89"/><geometry><box size="1.39 0.035 0.03"/></geometry><material name="frame"/></visual>`).join("");
+
 /** The crane of models/, with two more prizes behind its own. */
 async function craneGame(): Promise<{ files: Map<string, Uint8Array>; main: string }> {
     const { files, main } = await repositoryModel("crane", "crane.urdf");
     const more = prize("drum", '<cylinder radius="0.045" length="0.09"/>', 0.2, [2.36e-4, 2.03e-4], "-0.2 0.22 0.045", "blue")
         + prize("gift", '<box size="0.08 0.08 0.08"/>', 0.2, [2.13e-4, 2.13e-4], "0.2 0.22 0.04", "gift");
     files.set(main, encode(new TextDecoder().decode(files.get(main)).replace("</robot>", `${more}\n</robot>`)
-        .replace('<collision name="table">', `${GROUND}<collision name="table">`)));
+        .replace('<collision name="table">', `${GROUND}${GANTRY}<collision name="table">`)));
     return { files, main };
 }
 

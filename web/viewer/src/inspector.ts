@@ -87,6 +87,9 @@ export class Inspector {
 
     update(f: Frame): void {
         const { description: d, selected } = this.store.state;
+        if (d && f.poses.length !== 7 * d.bodies.length) {
+            return; // of the scene of before
+        }
         if (!this.held) {
             this.sliders.forEach(({ input, text, q }) => {
                 input.value = String(f.q[q]);

@@ -1,5 +1,5 @@
 // How a scene gets into the page: a demonstration by its name, files that are dropped or chosen, those of last time, a shared address.
-import type { Command, LoadOptions } from "karakuri-dynamics";
+import type { Command, Description, LoadOptions } from "karakuri-dynamics";
 import { readAddress } from "./address.js";
 import { DEMOS } from "./demos.js";
 import { $ } from "./dom.js";
@@ -54,6 +54,16 @@ export class Loading {
         this.main = request.main;
         this.store.set({ isLoading: true });
         this.local?.load(this.last);
+    }
+
+    /** A robot that lost its meshes has nothing to stand on and would fall for ever: it is held, and drawn by its inertias. */
+    standsOnNothing(d: Description): boolean {
+        const isBare = !d.shapes.some((s) => s.type !== "plane") && d.bodies.some((b) => b.joint?.type === "free");
+        if (!isBare || this.last?.options.base === "fixed" || !this.last || d.bodies.length < 2) {
+            return false;
+        }
+        this.load({ ...this.last, options: { ...this.last.options, base: "fixed" } });
+        return true;
     }
 
     get options(): LoadOptions { return this.last?.options ?? {}; }

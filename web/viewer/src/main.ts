@@ -63,6 +63,10 @@ function showPicture(picture: Picture): void {
 
 /** Another scene: nothing of the old one is left. */
 function beginScene(d: NonNullable<typeof store.state.description>): void {
+    start = undefined;
+    if (loading.standsOnNothing(d)) {
+        return;
+    }
     store.set({ selected: -1, shape: -1 });
     stage.view = undefined;
     stage.through = undefined;
@@ -74,7 +78,7 @@ function beginScene(d: NonNullable<typeof store.state.description>): void {
     document.title = `${d.name || "Karakuri"} · Karakuri`;
     showName();
     if (store.state.demo === "crane") {
-        crane = new Crane($("game"), d, send, toast, () => void loading.demo("crane"));
+        crane = new Crane($("game"), d, send, toast, () => void loading.demo("crane"), (marks) => stage.overlays.drawn.show(marks));
         stage.view = [[0, -1.75, 1.05], [0, 0, 0.33]];
     }
     $("standButton").hidden = !d.bodies.some((b) => b.joint?.type === "free") || d.actuators.length === 0;
@@ -86,6 +90,7 @@ const listener: Listener = {
     picture: showPicture,
     frame(next, realTime) {
         isFresh = true;
+        start ??= next;
         log.add(next);
         store.set({ frame: next, realTime });
         plots.show(next);
@@ -94,11 +99,11 @@ const listener: Listener = {
     frames(list) { list.forEach((f) => log.add(f)); },
     notice: toast,
     messages(list: Message[]) {
-        const serious = list.filter((m) => m.severity !== "note"), missing = serious.filter((m) => /mesh/i.test(m.text) && /(no such|not found|missing|cannot|there is no)/i.test(m.text));
-        if (missing.length > 1) { // one word for all: what to do
+        const serious = list.filter((m) => m.severity !== "note"), missing = serious.filter((m) => /a shape is left out: .*is not found/.test(m.text));
+        if (missing.length > 0) { // one word for all: what to do
             toast(t("meshesMissing").replace("%", String(missing.length)), "warning");
         }
-        serious.filter((m) => missing.length < 2 || !missing.includes(m)).slice(0, 3).forEach((m) => toast(`${m.file}:${m.line}: ${m.text} ${m.remedy}`, m.severity === "error" ? "error" : "warning"));
+        serious.filter((m) => !missing.includes(m)).slice(0, 3).forEach((m) => toast(`${m.file}:${m.line}: ${m.text} ${m.remedy}`, m.severity === "error" ? "error" : "warning"));
     },
     refused() {
         store.set({ isLoading: false });
@@ -170,7 +175,21 @@ function reset(): void {
 }
 
 /** Where it is, upright, on its feet: the start's posture at the place and heading of now. */
-function standUp(): void { send([{ do: "reset" }, { do: "play" }]); }
+function standUp(): void {
+    const { description: d, frame: f } = store.state;
+    if (!d || !f || !start) {
+        return;
+    }
+    const q = [...start.q];
+    d.bodies.forEach((b) => {
+        const j = b.joint;
+        if (j?.type === "free") {
+            [q[j.q + 4], q[j.q + 5]] = [f.q[j.q + 4], f.q[j.q + 5]];
+        }
+    });
+    send([{ do: "pose", q }, { do: "controls", values: [...start.control] }, { do: "play" }]);
+}
+let start: Frame | undefined; // of the scene
 
 async function holdPose(): Promise<void> {
     await build?.hold();

@@ -63,7 +63,7 @@ export function convexHull(points: [number, number][]): [number, number][] {
 }
 
 /** Principal axes of a symmetric matrix by Jacobi's rotations: columns and values. */
-function principal(m: readonly number[]): { axes: THREE.Matrix4; values: [number, number, number] } {
+export function principal(m: readonly number[]): { axes: THREE.Matrix4; values: [number, number, number] } {
     const [xx, yy, zz, xy, xz, yz] = m;
     const a = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]];
     const v = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
@@ -165,7 +165,7 @@ export class Overlays {
 
     update(f: Frame): void {
         const d = this.description;
-        if (!d) {
+        if (!d || f.poses.length !== 7 * d.bodies.length) {
             return;
         }
         const all = [this.arrows, this.cones, this.joints, this.forces, this.moments, this.ellipsoids, this.views];

@@ -3,6 +3,7 @@ import * as THREE from "three";
 import { mergeGeometries } from "three/addons/utils/BufferGeometryUtils.js";
 import type { Description, Shape } from "karakuri-dynamics";
 import { setCreasedNormals } from "./creases.js";
+import { principal } from "./overlays.js";
 import { colourOfBody } from "./palette.js";
 import type { Sky } from "./sky.js";
 
@@ -164,6 +165,16 @@ export function shapeMesh(d: Description, buffers: Buffers, s: Shape, cache: Map
     mesh.position.set(px, py, pz);
     mesh.castShadow = s.type !== "plane";
     mesh.receiveShadow = true;
+    return mesh;
+}
+
+/** The box of even density with a body's mass and moments. */
+export function inertiaBox(d: Description, body: number): THREE.Mesh {
+    const b = d.bodies[body], { axes, values: [x, y, z] } = principal(b.moment);
+    const edge = (sum: number) => Math.max(0.01, Math.sqrt(Math.max(0, (6 / b.mass) * sum)));
+    const mesh = new THREE.Mesh(new THREE.BoxGeometry(edge(y + z - x), edge(z + x - y), edge(x + y - z)), material(colourOfBody(d, body)));
+    mesh.applyMatrix4(axes.clone().setPosition(b.com[0], b.com[1], b.com[2]));
+    mesh.userData.shape = -1;
     return mesh;
 }
 

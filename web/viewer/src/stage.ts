@@ -7,7 +7,7 @@ import { ContactShadow } from "./contact_shadow.js";
 import { Crowd } from "./crowd.js";
 import { Ghost } from "./ghost.js";
 import { Overlays } from "./overlays.js";
-import { drawing, mergedMaterial, mergedMesh, shapeMesh, shapeOf } from "./shapes.js";
+import { drawing, inertiaBox, mergedMaterial, mergedMesh, shapeMesh, shapeOf } from "./shapes.js";
 import { Sky } from "./sky.js";
 
 /** How a body is drawn. */
@@ -157,6 +157,11 @@ export class Stage {
             if (!isSeen) {
                 mesh.material = COLLISION;
                 mesh.castShadow = false;
+            }
+        });
+        d.bodies.forEach((b, i) => {
+            if (i > 0 && b.mass > 0 && !d.shapes.some((s) => s.body === i)) {
+                plain.set(i, [inertiaBox(d, i)]); // a body without shapes is seen by its inertia
             }
         });
         this.addPlain(plain);
