@@ -285,6 +285,7 @@ export default function studio({ test, check, open, frame, look, send, close, op
             await page.selectOption("#inspector select >> nth=0", style);
             check(await page.evaluate(() => { const { stage, store } = globalThis.karakuri; return stage.styleOf(store.state.selected); }) === style, style);
         }
+        await page.evaluate(() => globalThis.karakuri.store.set({ selected: 5 }));
         await page.locator("#inspector button", { hasText: "Only this" }).click();
         check(await page.evaluate(() => globalThis.karakuri.stage.bodies.filter((_, i) => globalThis.karakuri.stage.styleOf(i) === "hidden").length) > 0, "nothing is hidden");
         await page.locator("#inspector button", { hasText: "Show all" }).click();
@@ -458,7 +459,7 @@ export default function studio({ test, check, open, frame, look, send, close, op
         const left = new Set();
         const scan = async () => {
             (await page.evaluate(() => {
-                const names = new Set([...globalThis.karakuri.description.bodies.flatMap((b) => [b.name, b.joint?.name]), ...globalThis.karakuri.description.actuators.map((a) => a.name), ...globalThis.karakuri.description.sensors.map((s) => s.name), ...globalThis.karakuri.description.materials.map((m) => m.name), globalThis.karakuri.description.name].filter(Boolean));
+                const names = new Set([...globalThis.karakuri.description.bodies.flatMap((b) => [b.name, b.joint?.name]), ...globalThis.karakuri.description.actuators.map((a) => a.name), ...globalThis.karakuri.description.sensors.map((s) => s.name), ...globalThis.karakuri.description.materials.map((m) => m.name), ...globalThis.karakuri.description.keyframes.map((m) => m.name), globalThis.karakuri.description.name].filter(Boolean));
                 const texts = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
                 for (let n = walk.nextNode(); n; n = walk.nextNode()) {
                     const e = n.parentElement;

@@ -109,6 +109,11 @@ export class SceneDocument {
         body.append(this.element("geom", { name: `${name}_shape`, type: part, ...(part === "mesh" ? { mesh: options.mesh ?? "" } : { size: numbers(size) }), density: "500", friction: "0.8",
             ...(options.colour ? { rgba: options.colour } : {}) }));
         this.section("worldbody").append(body);
+        if (!options.isFixed) { // keyframes know of it, too: it comes last
+            const [w, x, y, z] = read(body, "quat", [1, 0, 0, 0]);
+            this.xml.querySelectorAll("keyframe key[qpos]").forEach((key) => key.setAttribute("qpos", `${key.getAttribute("qpos")} ${numbers([...read(body, "pos", [0, 0, 0]), w, x, y, z])}`));
+            this.xml.querySelectorAll("keyframe key[qvel]").forEach((key) => key.setAttribute("qvel", `${key.getAttribute("qvel")} 0 0 0 0 0 0`));
+        }
         return name;
     }
 

@@ -56,6 +56,9 @@ export function si(x: number, unit = ""): string {
     if (size < 1e-9 || size >= 1e12) {
         return `${x.toExponential(1)}${unit ? ` ${unit}` : ""}`;
     }
+    if (unit === "kg") {
+        return size < 0.1 ? si(1000 * x, "g") : `${Number(x.toPrecision(3))} kg`;
+    }
     const at = Math.min(3, Math.max(-3, Math.floor(Math.log10(size * 1.0005) / 3)));
     const isPlain = unit === "" || unit === "rad" || unit === "1";
     const prefix = isPlain ? "" : ["n", "µ", "m", "", "k", "M", "G"][at + 3];

@@ -152,8 +152,8 @@ const recorder = new Recorder(stage.canvas, (blob, ending) => download(`${store.
 store.on(["selected"], ({ selected }) => {
     stage.selected = selected;
     tree.mark(selected);
-    inspector.show();
     selected > 0 && openTab("inspector");
+    inspector.show();
 });
 store.on(["isLoading"], ({ isLoading }) => { $("progress").hidden = !isLoading; });
 store.on(["demo"], showName);
