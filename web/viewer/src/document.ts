@@ -40,7 +40,22 @@ export class SceneDocument {
     private readonly past: string[] = [];
     private readonly future: string[] = [];
 
-    constructor(text: string) { this.xml = SceneDocument.parse(text); }
+    constructor(text: string) {
+        this.xml = SceneDocument.parse(text);
+        this.letShapesWeigh();
+    }
+
+    /** New parts weigh what their shapes do; bodies that the engine wrote without mass stay without. */
+    private letShapesWeigh(): void {
+        const compiler = this.xml.querySelector("compiler");
+        if (compiler?.getAttribute("inertiafromgeom") === "false") {
+            compiler.setAttribute("inertiafromgeom", "auto");
+            this.xml.querySelectorAll("worldbody body").forEach((body) => {
+                const own = [...body.children];
+                own.some((e) => e.tagName === "inertial") || own.filter((e) => e.tagName === "geom").forEach((e) => e.setAttribute("mass", "0"));
+            });
+        }
+    }
 
     private static parse(text: string): Document {
         const xml = new DOMParser().parseFromString(text, "text/xml");

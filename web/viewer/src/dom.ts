@@ -42,7 +42,7 @@ export function tick(label: string, on: boolean, change: (on: boolean) => void):
     return make("label", { class: "tick" }, box, label);
 }
 
-export function section(title: string, ...parts: Part[]): HTMLElement { return make("section", { class: "group" }, make("h3", {}, title), ...parts); }
+export function section(title: string, ...parts: Part[]): HTMLElement { return make("section", { class: "group" }, make("h2", {}, title), ...parts); }
 
 /** A number for people: SI prefixes, three digits; 1e-13 stays what it is. */
 export function si(x: number, unit = ""): string {

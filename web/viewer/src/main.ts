@@ -81,7 +81,7 @@ function beginScene(d: NonNullable<typeof store.state.description>): void {
         crane = new Crane($("game"), d, send, toast, () => void loading.demo("crane"), (marks) => stage.overlays.drawn.show(marks));
         stage.view = [[0, -1.75, 1.05], [0, 0, 0.33]];
     }
-    $("standButton").hidden = !d.bodies.some((b) => b.joint?.type === "free") || d.actuators.length === 0;
+    $("standButton").hidden = !d.bodies.some((b) => b.joint?.type === "free") || d.actuators.length === 0 || crane !== undefined;
     scripts.show(d, loading.next.script, loading.next.isOwn, stuck);
     stuck = "";
 }
@@ -215,7 +215,7 @@ function share(): void {
     const embedded = `<iframe src="${url.replace("#", "?embed#")}" width="640" height="400" style="border:0"></iframe>`;
     const dialog = $<HTMLDialogElement>("shareDialog"), field = (label: string, text: string) => {
         const area = make("textarea", { readonly: true, "aria-label": label }, text);
-        return make("div", {}, make("h3", {}, label), area, make("div", { class: "row" }, button("copy", () => { area.select(); void navigator.clipboard?.writeText(text); })));
+        return make("div", {}, make("h3", { class: "small" }, label), area, make("div", { class: "row" }, button("copy", () => { area.select(); void navigator.clipboard?.writeText(text); })));
     };
     dialog.replaceChildren(make("h2", {}, t("share")), ...(demo ? [] : [make("p", {}, t("shareFile"))]), field(t("link"), url), field(t("embed"), embedded), button("close", () => dialog.close()));
     dialog.showModal();
