@@ -43,11 +43,11 @@ let awaited: "picture" | "frame" | "screen" | "" = "picture";
 function showPicture(picture: Picture): void {
     const { description: d, isNew, isCarried } = picture;
     if (isNew) {
-        awaited = "frame";
         stage.pictures = loading.files;
         stage.show(picture, isCarried);
         log.clear();
         store.set({ picture, description: d, isLoading: false });
+        awaited = "frame";
         isCarried ? build?.loaded(false) : beginScene(d);
         tree.show(d);
         showShow();
@@ -155,7 +155,14 @@ store.on(["selected"], ({ selected }) => {
     selected > 0 && openTab("inspector");
     inspector.show();
 });
-store.on(["isLoading"], ({ isLoading }) => { $("progress").hidden = !isLoading; });
+store.on(["isLoading"], ({ isLoading }) => {
+    $("progress").hidden = !isLoading;
+    awaited = isLoading ? "picture" : awaited;
+    if (isLoading && crane) { // it plays with the scene that goes
+        crane.destroy();
+        crane = undefined;
+    }
+});
 store.on(["demo"], showName);
 store.on(["tool"], ({ tool }) => {
     document.querySelectorAll<HTMLElement>("[data-tool]").forEach((b) => b.setAttribute("aria-checked", String(b.dataset.tool === tool)));

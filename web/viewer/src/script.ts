@@ -61,21 +61,25 @@ function lineOf(error: unknown, urls: string[]): number {
 
 const textOf = (error: unknown) => (error instanceof Error ? `${error.name}: ${error.message}` : String(error));
 
-/** A module's syntax errors carry no line, those of a worker do: one is begun with the module, where an import that does not exist keeps it from running. */
-function lineOfSyntaxError(source: string): Promise<number> {
-    const url = URL.createObjectURL(new Blob([`import "blob:none";${source}`], { type: "text/javascript" }));
+/** A module's syntax errors carry no line, those of a plain worker do: one is begun with the script, and goes no further than its first line. */
+function lineOfSyntaxError(text: string): Promise<number> {
+    const url = urlOf(`throw 0;\nfunction behaviour(robot, memory) {\n${text.replace(IMPORT, "")}\n}`);
     return new Promise((good) => {
-        const worker = new Worker(url, { type: "module" });
+        const worker = new Worker(url);
         const end = (line: number) => {
             worker.terminate();
             URL.revokeObjectURL(url);
             good(Math.max(0, line - FIRST));
         };
-        worker.onerror = (event) => end(event.lineno ?? 0);
+        worker.onerror = (event) => {
+            event.preventDefault();
+            end(event.lineno ?? 0);
+        };
         setTimeout(() => end(0), 1500);
     });
 }
 
+const IMPORT = /^\s*import\b.*$/gm;
 const urlOf = (text: string) => URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
 
 /** The module of a script: its imports first, then a function of the rest; and names of other scripts become addresses of theirs. */
@@ -94,7 +98,6 @@ function moduleOf(text: string, files: ScriptFile[], urls: string[], depth = 0):
     });
 }
 
-const IMPORT = /^\s*import\b.*$/gm;
 
 function bodyModule(text: string, files: ScriptFile[], urls: string[]): string {
     const imports = (text.match(IMPORT) ?? []).join(" ");
@@ -142,7 +145,7 @@ async function compile(text: string, files: ScriptFile[], urls: string[]): Promi
         if (error instanceof ScriptError) {
             throw error;
         }
-        throw new ScriptError(lineOf(error, urls) || await lineOfSyntaxError(source), textOf(error));
+        throw new ScriptError(lineOf(error, urls) || await lineOfSyntaxError(text), textOf(error));
     }
 }
 

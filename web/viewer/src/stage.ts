@@ -307,10 +307,10 @@ export class Stage {
      * was taken back is tried less and less often.
      * @param took  ms since the last picture */
     adapt(took: number): void {
-        if (took > 1000 || this.isFixed) {
+        if (took > 5000 || this.isFixed) {
             return; // it slept
         }
-        this.slow = took > 32 ? this.slow + 1 : Math.max(0, this.slow - 0.5);
+        this.slow = took > 200 ? this.slow + 6 : took > 32 ? this.slow + 1 : Math.max(0, this.slow - 0.5);
         this.quick = took < 20 ? this.quick + 1 : 0;
         if (this.slow > 12 && this.quality < 3) {
             this.setQuality(this.quality + 1);
