@@ -10,6 +10,7 @@
 #   make exam       run scenes with known answers; plots in build/exam
 #   make determinism  thirteen simulations of 10 000 steps: same bits by every compiler, level, variant, number of threads and in WebAssembly
 #   make bench      measure beside the peers; ARGS="scenes" one of dynamics, scenes, loading, collision, simbench, piles, batch, python
+#   make instructions  instructions a step of thirty public models, which no load of the machine moves; ARGS="--compare old.json --functions 20"
 #   make solverbench  every method of the contact solver on the problems of tests/corpus; ARGS="--compare old.json", --json, --method, --family
 #   make exact      prove a million random distances, depths in meshes and times of impact, in hours; PAIRS= SHOTS= SEED= how many
 #   make crosscheck compare the results with the peers'
@@ -22,6 +23,7 @@
 #   make bench-web  the engine in node beside itself in native code and other engines' npm packages; ARGS=3 rounds
 #   make python     build the Python package and test it in a virtual environment under build/
 #   make wheel      a wheel of it in dist/
+#   make dist       what a release is made of, in dist/: source, Debian packages, wheel, npm package, bill of materials, checksums
 #   make install    install library, headers, CMake package, pkg-config file and the tool; PREFIX=/usr/local DESTDIR=
 #   make format     format the sources
 #   make clean      remove everything that was built
@@ -38,8 +40,8 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # tests/golden holds makers of reference data, which are run by hand
 TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c tools/%.c,$(filter-out tests/install/% tests/golden/%,$(SOURCES)))
 
-.PHONY: all demo show view pictures measure-stream test test-long exam zoo determinism bench solverbench exact crosscheck check check-format check-tidy check-layers check-shell \
-	check-sanitizers coverage install format clean help python wheel web web-engine web-packages crane test-web bench-web setup-% build-%
+.PHONY: all demo show view pictures measure-stream test test-long exam zoo instructions determinism bench solverbench exact crosscheck check check-format check-tidy check-layers check-shell \
+	check-sanitizers coverage install format clean help python wheel dist web web-engine web-packages crane test-web bench-web setup-% build-%
 .DEFAULT_GOAL := all
 
 all: setup-base build-release
@@ -68,7 +70,7 @@ demo: setup-base
 ifdef DEMO
 	@cd build/demo && ../release/examples/$(DEMO)
 else
-	@build/release/karakuri walk models/hrp2/hrp2_bush.xml --simulate --stabilise --report build/demo/walk.html
+	@build/release/karakuri walk models/hrp2/hrp2_bush.xml --simulate --stabilize --report build/demo/walk.html
 	@$(MAKE) -s --no-print-directory show
 endif
 
@@ -99,6 +101,9 @@ test-long: setup-zoo build-release
 
 zoo: setup-zoo build-release
 	@python3 benchmarks/zoo/run.py $(ARGS)
+
+instructions: setup-base
+	@python3 benchmarks/instructions.py $(ARGS)
 
 exam: setup-base build-release
 	@mkdir -p build/exam && build/release/karakuri exam --out build/exam $(ARGS)
@@ -180,6 +185,9 @@ bench-web: setup-base build-scalar web-engine
 
 python: setup-base
 	@python3 python/make.py test --jobs $(JOBS) $(ARGS)
+
+dist: setup-base
+	@python3 scripts/dist.py --jobs $(JOBS) $(ARGS)
 
 wheel: setup-base
 	@python3 python/make.py wheel

@@ -22,7 +22,7 @@ btVector3 to_bullet(kk_vec3 p) {
     return {static_cast<btScalar>(p.x), static_cast<btScalar>(p.y), static_cast<btScalar>(p.z)};
 }
 
-// ---- broad phase: unit boxes in a cube with about one neighbour each, that all move a little every step
+// ---- broad phase: unit boxes in a cube with about one neighbor each, that all move a little every step
 
 struct crowd {
     std::vector<kk_vec3> place, speed;

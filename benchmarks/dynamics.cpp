@@ -50,7 +50,7 @@ const std::vector<entry> scalar_entries = {
      {quantity::rnea_derivatives_q, quantity::rnea_derivatives_v}},
     {"ABA derivatives", algorithm::aba_derivatives, 1.5, {quantity::aba_derivatives_timed}},
     {"Jacobians of all joints", algorithm::jacobians, 1.5, {quantity::jacobians_world}},
-    {"Jacobian of the centre of mass", algorithm::com_jacobian, 1.5, {quantity::com_jacobian}},
+    {"Jacobian of the center of mass", algorithm::com_jacobian, 1.5, {quantity::com_jacobian}},
     {"centroidal momentum matrix", algorithm::centroidal, 1.5, {quantity::centroidal}},
     {"forward kinematics", algorithm::kinematics, 0, {quantity::poses}},
 };
@@ -249,7 +249,7 @@ kk_spec *load_h6() {
     return nullptr;
 }
 
-/// Pinned inverse dynamics of 34 links: base, torques, floor wrench, ZMP and centre of mass, beside Pinocchio's plain RNEA of the same robot, the bar of
+/// Pinned inverse dynamics of 34 links: base, torques, floor wrench, ZMP and center of mass, beside Pinocchio's plain RNEA of the same robot, the bar of
 /// 2 µs, and the 5.35 µs measured for RoKi, the successor of the library of the paper.
 void measure_pinned(const options &o, kk_spec *spec, std::vector<result> &results) {
     kk_model *model = nullptr;

@@ -175,7 +175,11 @@ typedef struct timing {
 static kk_simulator *make_simulator(const kk_model *model, const setup *u, kk_workers workers) {
     kk_error error = {0};
     kk_simulator *simulator = NULL;
-    const kk_step_options options = {.budget = u->budget, .clock = own_time, .discrete = 1, .workers = workers};
+    const kk_step_options options = {.effort = KK_EFFORT_SWEEPS,
+                                     .iterations = u->budget,
+                                     .clock = own_time,
+                                     .detection = KK_DETECTION_DISCRETE,
+                                     .workers = workers};
     must(kk_simulator_create(model, &options, NULL, &simulator, &error), &error);
     return simulator;
 }
@@ -190,7 +194,7 @@ static void run_round(const kk_model *model, const kk_state *start, kk_state *st
     const double from = now(NULL), own_from = own_time(NULL);
     for (int i = 0; i < u->steps; i++) {
         must(kk_step(model, state, simulator, NULL, &error), &error);
-        const kk_report r = kk_simulator_report(simulator);
+        const kk_report r = *kk_simulator_report(simulator);
         for (int k = 0; k < KK_STAGE_COUNT; k++) {
             seconds[k] += r.seconds[k] / u->steps;
         }
@@ -201,7 +205,7 @@ static void run_round(const kk_model *model, const kk_state *start, kk_state *st
         t->own = own;
         memcpy(t->seconds, seconds, sizeof seconds);
     }
-    t->report = kk_simulator_report(simulator);
+    t->report = *kk_simulator_report(simulator);
     t->hash = kk_state_hash(state);
 }
 

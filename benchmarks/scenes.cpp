@@ -6,7 +6,7 @@
 ///
 /// Robots are files of `--models` (../shared/models; left out with a word where it is absent); the other scenes are
 /// written to `--work` as MJCF, and ours and MuJoCo read the same file. Before a race the two must agree on mass, degrees
-/// of freedom, time step, actuators and the height of the centre of mass. Ours solves every step to 1e-9 m/s or fails; a
+/// of freedom, time step, actuators and the height of the center of mass. Ours solves every step to 1e-9 m/s or fails; a
 /// failed step ends its run and is reported. A step of ours that has changed nothing is not computed again; how many were not is told, and
 /// with `--computed` all are. `--stages` shows where our time goes, `--alone` races ours alone, for a profiler.
 #include "machine.hpp"
@@ -103,7 +103,7 @@ double wave(const std::string &name, double t) {
 }
 
 /// Legs apart, knees bent, on the spot: the hips sway over one foot while the other is drawn up by 2 cm, two steps a second. A sway of 36 mm
-/// takes the centre of pressure four times as far, under the foot that stands.
+/// takes the center of pressure four times as far, under the foot that stands.
 double march(const std::string &name, double t) {
     const bool left = name.compare(0, 5, "left_") == 0;
     const double phase = std::sin(2 * pi * t) * std::min(1.0, t), lift = std::max(0.0, left ? phase : -phase);
@@ -257,7 +257,7 @@ void demand_agreement(world &a, world &b) {
     char text[300];
     std::snprintf(text, sizeof text,
                   "ours and MuJoCo differ: nv %d, %d; mass %.9g, %.9g; time step %g, %g; actuators %zu, %zu; height of "
-                  "the centre of mass %.9g, %.9g",
+                  "the center of mass %.9g, %.9g",
                   a.nv, b.nv, a.mass, b.mass, a.timestep, b.timestep, a.actuator.size(), b.actuator.size(), a.height(),
                   b.height());
     bool same = a.nv == b.nv && near(a.mass, b.mass, 1e-6) && near(a.timestep, b.timestep, 1e-12) &&
@@ -571,9 +571,10 @@ int main(int argc, char **argv) {
     const options o = read_options(argc, argv);
     const machine m = describe_machine();
     const bool pinned = pin_to_cpu(o.cpu);
-    std::printf("%s, %u cores, AVX2 %s, AVX-512 %s, %s; MuJoCo %s\n%d repetitions, engines in turn run by run, CPU time%s\n",
-                m.cpu.c_str(), m.cores, m.avx2 ? "yes" : "no", m.avx512 ? "yes" : "no", m.date.c_str(),
-                mujoco_version().c_str(), o.repeats, pinned ? ", pinned to one CPU" : "");
+    std::printf(
+        "%s, %u cores, AVX2 %s, AVX-512 %s, %s; MuJoCo %s\n%d repetitions, engines in turn run by run, CPU time%s\n",
+        m.cpu.c_str(), m.cores, m.avx2 ? "yes" : "no", m.avx512 ? "yes" : "no", m.date.c_str(),
+        mujoco_version().c_str(), o.repeats, pinned ? ", pinned to one CPU" : "");
     const std::vector<row> rows = run_all(o, all_scenes(o), "a whole step, µs; contacts are means, residual in m/s");
     print_falls(rows);
     const std::vector<row> points = run_all(o, point_scenes(o), "36-DoF humanoid on its soles, by contact points, µs");

@@ -29,7 +29,7 @@ void put_boxes(std::string &x, const peers::bricks &scene) {
         put(x,
             "<body pos=\"%.17g %.17g %.17g\"><freejoint/><geom type=\"box\" size=\"%.17g %.17g %.17g\" "
             "mass=\"%.17g\"/></body>\n",
-            b.centre[0], b.centre[1], b.centre[2], b.half[0], b.half[1], b.half[2], b.mass);
+            b.center[0], b.center[1], b.center[2], b.half[0], b.half[1], b.half[2], b.mass);
     }
 }
 
@@ -51,8 +51,8 @@ void put_heap(std::string &x, const peers::bricks &s) {
     put(x, "<geom type=\"plane\" size=\"50 50 1\"/>\n");
     for (const peers::solid &b : s.heap) {
         char where[200];
-        std::snprintf(where, sizeof where, "pos=\"%.9g %.9g %.9g\" quat=\"%.9g %.9g %.9g %.9g\"", b.centre[0],
-                      b.centre[1], b.centre[2], b.turn[0], b.turn[1], b.turn[2], b.turn[3]);
+        std::snprintf(where, sizeof where, "pos=\"%.9g %.9g %.9g\" quat=\"%.9g %.9g %.9g %.9g\"", b.center[0],
+                      b.center[1], b.center[2], b.turn[0], b.turn[1], b.turn[2], b.turn[3]);
         const bool moves = b.mass > 0;
         if (moves) {
             put(x, "<body %s><freejoint/>", where);
@@ -208,12 +208,12 @@ peers::bricks pile100(unsigned seed) {
     peers::bricks s = bin(0.5, 0.6);
     for (int i = 0; i < 100; i++) {
         solid one = shapes[i % 3];
-        one.centre = {0.24 * (i / 4 % 4 - 1.5), 0.24 * (i % 4 - 1.5), 0.15 + 0.25 * (i / 16)};
+        one.center = {0.24 * (i / 4 % 4 - 1.5), 0.24 * (i % 4 - 1.5), 0.15 + 0.25 * (i / 16)};
         for (double &e : one.turn) {
             e = jitter(seed);
         }
         for (int k = 0; k < 2; k++) {
-            one.centre[static_cast<std::size_t>(k)] += 0.02 * jitter(seed);
+            one.center[static_cast<std::size_t>(k)] += 0.02 * jitter(seed);
         }
         s.heap.push_back(one);
     }

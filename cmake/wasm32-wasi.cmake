@@ -16,7 +16,7 @@ find_program(CMAKE_RANLIB NAMES llvm-ranlib REQUIRED)
 set(CMAKE_C_COMPILER_TARGET wasm32-wasi)
 set(CMAKE_SYSROOT ${KK_WASI_SYSROOT})
 set(CMAKE_C_FLAGS_INIT "-msimd128 -mnontrapping-fptoint -msign-ext")
-# -O0 as the last of its kind: clang, told to optimise, hands the result to a wasm-opt on the PATH, which refuses SIMD
+# -O0 as the last of its kind: clang, told to optimize, hands the result to a wasm-opt on the PATH, which refuses SIMD
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-O0 -Wl,-z,stack-size=1048576")
 
 # the host's programs, never the host's libraries

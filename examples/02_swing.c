@@ -133,7 +133,7 @@ static void draw_figure(FILE *svg, const humanoid *h, const double *q, int shot)
     fprintf(svg, "</g>\n");
 }
 
-static void draw_curve(FILE *svg, const energies *e, int which, const char *colour, const char *label) {
+static void draw_curve(FILE *svg, const energies *e, int which, const char *color, const char *label) {
     double low = 1e300, high = -1e300;
     for (int k = 0; k <= STEPS; k++) {
         const double all[3] = {e[k].kinetic, e[k].gravity + e[k].elastic, total(e[k])};
@@ -142,14 +142,14 @@ static void draw_curve(FILE *svg, const energies *e, int which, const char *colo
             high = fmax(high, all[i]);
         }
     }
-    fprintf(svg, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" points=\"", colour);
+    fprintf(svg, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" points=\"", color);
     double y = 0;
     for (int k = 0; k <= STEPS; k += 40) {
         const double all[3] = {e[k].kinetic, e[k].gravity + e[k].elastic, total(e[k])};
         y = 430 - 360 * (all[which] - low) / (high - low);
         fprintf(svg, "%.1f,%.1f ", 690 + 420.0 * k / STEPS, y);
     }
-    fprintf(svg, "\"/><text x=\"1116\" y=\"%.1f\" fill=\"%s\" font-size=\"14\">%s</text>\n", y + 5, colour, label);
+    fprintf(svg, "\"/><text x=\"1116\" y=\"%.1f\" fill=\"%s\" font-size=\"14\">%s</text>\n", y + 5, color, label);
 }
 
 static void draw_frame(FILE *svg) {

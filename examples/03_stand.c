@@ -166,7 +166,7 @@ static kk_status run(world *w, const double *control, figures *f) {
         const kk_input input = {.control = control, .wrench = push};
         status = kk_step(w->model, w->state, w->simulator, &input, &w->error);
         f->elapsed += seconds() - start;
-        const kk_report report = kk_simulator_report(w->simulator);
+        const kk_report report = *kk_simulator_report(w->simulator);
         f->residual = fmax(f->residual, report.residual);
         f->penetration = fmax(f->penetration, report.penetration);
     }

@@ -175,9 +175,9 @@ static void plane(const canvas *c) {
     }
 }
 
-static void draw(const canvas *c, const body *b, const char *colour) {
+static void draw(const canvas *c, const body *b, const char *color) {
     const double *s = b->size;
-    fprintf(c->file, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"0.8\" d=\"", colour);
+    fprintf(c->file, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"0.8\" d=\"", color);
     switch (b->type) {
     case KK_SHAPE_PLANE: plane(c); break;
     case KK_SHAPE_SPHERE: ellipsoid(c, kk_vec3_make(0, 0, 0), s[0], s[0], s[0]); break;

@@ -247,7 +247,7 @@ NOT_BOUND = {"kk_text_free": "texts are freed by themselves"}
 DESTROY = {"kk_recorder": "kk_recorder_close", "kk_table_writer": "kk_table_writer_close"}
 CLOSING = {"kk_recorder_close", "kk_table_writer_close"}
 LENGTHS = {"nq": "KKP_NQ", "nv": "KKP_NV", "nbody": "KKP_NBODY", "nactuator": "KKP_NACTUATOR", "actuators": "KKP_NACTUATOR",
-           "kk_model_nreading": "KKP_NREADING", "nreading": "KKP_NREADING", "nlag": "KKP_NLAG", "ncontrol": "KKP_NACTUATOR"}
+           "kk_model_nsensordata": "KKP_NSENSORDATA", "nsensordata": "KKP_NSENSORDATA", "nactivation": "KKP_NACTIVATION", "ncontrol": "KKP_NACTUATOR"}
 # by the name of an argument, where its comment does not say
 USUAL = {"q": "nq", "q0": "nq", "q1": "nq", "q_out": "nq", "v": "nv", "a": "nv", "tau": "nv", "x": "nv", "y": "nv",
          "external": "nbody", "M": "nv × nv", "Minv": "nv × nv", "C": "nv × nv", "J": "6 × nv", "dJ": "6 × nv", "A": "6 × nv",
@@ -272,35 +272,46 @@ SIZES = {
     ("kk_sequence_from_table", "rest"): "NQ", ("kk_series_sample", "value"): "(size_t)((const kk_series *)kkp_pointer(o_series))->width",
     ("kk_table_writer_add", "values"): "(size_t)o_writer->extra",
     ("kk_crawl_feet", "foot"): "4", ("kk_crawl_feet", "is_bearing"): "4", ("kk_crawl_pose", "toe"): "4",
+    ("kk_map_velocity", "Js"): "(size_t)c_count * (size_t)c_count", ("kk_map_velocity", "Jp"): "(size_t)c_count * (size_t)c_count",
+    ("kk_map_velocity", "serial"): "(size_t)c_count", ("kk_map_velocity", "parallel"): "(size_t)c_count",
+    ("kk_map_torque", "Js"): "(size_t)c_count * (size_t)c_count", ("kk_map_torque", "Jp"): "(size_t)c_count * (size_t)c_count",
+    ("kk_map_torque", "serial"): "(size_t)c_count", ("kk_map_torque", "parallel"): "(size_t)c_count",
     ("kk_batch_inverse_dynamics", "q"): "NQ * c_count", ("kk_batch_inverse_dynamics", "v"): "NV * c_count",
     ("kk_batch_inverse_dynamics", "a"): "NV * c_count", ("kk_batch_inverse_dynamics", "tau"): "NV * c_count",
     ("kk_batch_forward_dynamics", "q"): "NQ * c_count", ("kk_batch_forward_dynamics", "v"): "NV * c_count",
     ("kk_batch_forward_dynamics", "a"): "NV * c_count", ("kk_batch_forward_dynamics", "tau"): "NV * c_count",
     ("kk_batch_inertia_matrix", "q"): "NQ * c_count", ("kk_batch_inertia_matrix", "M"): "NV * NV * c_count",
     ("kk_batch_kinematics", "q"): "NQ * c_count", ("kk_batch_kinematics", "poses"): "12 * NBODY * c_count",
-    ("kk_simulator_read_sensors", "readings"): "NREADING",
+    ("kk_simulator_read_sensors", "sensor_data"): "NSENSORDATA",
     ("kk_simulations_rollout", "control"): "ROWS * (size_t)c_steps * NACTUATOR",
     ("kk_simulations_rollout", "q"): "ROWS * (size_t)c_steps * NQ", ("kk_simulations_rollout", "v"): "ROWS * (size_t)c_steps * NV",
-    ("kk_simulations_rollout", "readings"): "ROWS * (size_t)c_steps * NREADING",
+    ("kk_simulations_rollout", "sensor_data"): "ROWS * (size_t)c_steps * NSENSORDATA",
     ("kk_ik_solve", "q"): "NQ", ("kk_recorder_add", "control"): "NACTUATOR",
 }
 # calls that give arrays: (format, dimensions, n0, n1)
 VIEWS = {
     "kk_crba_result": ("d", 2, "NV", "kk_crba_stride(MODEL)"), "kk_table_row": ("d", 1, "(size_t)kk_table_column_count(c_table)", "1"),
-    "kk_state_q": ("d", 1, "NQ", "1"), "kk_state_v": ("d", 1, "NV", "1"), "kk_state_lag": ("d", 1, "NLAG", "1"),
-    "kk_state_q_const": ("d", 1, "NQ", "1"), "kk_state_v_const": ("d", 1, "NV", "1"), "kk_state_lag_const": ("d", 1, "NLAG", "1"),
+    "kk_state_q": ("d", 1, "NQ", "1"), "kk_state_v": ("d", 1, "NV", "1"), "kk_state_activation": ("d", 1, "NACTIVATION", "1"),
+    "kk_state_q_const": ("d", 1, "NQ", "1"), "kk_state_v_const": ("d", 1, "NV", "1"), "kk_state_activation_const": ("d", 1, "NACTIVATION", "1"),
     "kk_simulator_acceleration": ("d", 1, "NV", "1"), "kk_simulator_velocity": ("d", 1, "NV", "1"),
     "kk_simulator_force": ("d", 1, "NV", "1"), "kk_simulator_joint_wrenches": ("d", 2, "NBODY", "6"),
     "kk_simulations_time": ("d", 1, "COUNT", "1"), "kk_simulations_q": ("d", 2, "COUNT", "NQ"),
-    "kk_simulations_v": ("d", 2, "COUNT", "NV"), "kk_simulations_lag": ("d", 2, "COUNT", "NLAG"),
+    "kk_simulations_v": ("d", 2, "COUNT", "NV"), "kk_simulations_activation": ("d", 2, "COUNT", "NACTIVATION"),
     "kk_simulations_control": ("d", 2, "COUNT", "NACTUATOR"), "kk_simulations_tau": ("d", 2, "COUNT", "NV"),
-    "kk_simulations_wrench": ("d", 2, "COUNT", "6 * NBODY"), "kk_simulations_readings": ("d", 2, "COUNT", "NREADING"),
+    "kk_simulations_wrench": ("d", 2, "COUNT", "6 * NBODY"), "kk_simulations_sensor_data": ("d", 2, "COUNT", "NSENSORDATA"),
     "kk_simulations_poses": ("d", 2, "COUNT", "7 * NBODY"), "kk_simulations_velocities": ("d", 2, "COUNT", "6 * NBODY"),
+    "kk_simulations_distances": ("d", 2, "COUNT", "(size_t)kk_simulations_nray(c_simulations)"),
+    "kk_simulations_ncontact": ("i", 1, "COUNT", "1"),
+    "kk_simulations_contacts": ("B", 2, "COUNT", "(size_t)kk_simulations_contact_room(c_simulations) * sizeof(kk_contact)"),
     "kk_simulations_results": ("B", 2, "COUNT", "sizeof(kk_simulation_result)"),
     "kk_session_control": ("d", 1, "(size_t)kk_model_nactuator(kk_session_model(c_session))", "1"),
-    "kk_session_readings": ("d", 1, "(size_t)kk_model_nreading(kk_session_model(c_session))", "1"),
+    "kk_session_sensor_data": ("d", 1, "(size_t)kk_model_nsensordata(kk_session_model(c_session))", "1"),
 }
-COPIED_VIEWS = {"kk_session_control", "kk_session_readings"}  # a command may free what they lead to
+# calls that give an array of structures: how many
+COUNTED = {"kk_simulator_contacts": "kk_simulator_ncontact(c_simulator)"}
+# what the next step overwrites is handed out as it was
+SNAPSHOTS = {"kk_simulator_report"}
+COPIED_VIEWS = {"kk_session_control", "kk_session_sensor_data"}  # a command may free what they lead to
 IN_AND_OUT = {"kk_hash", "kk_random", "kk_pid", "kk_inertia"}
 LONG = re.compile(r"kk_(step$|run$|simulations_(create|step|rollout|reset|forward)|load_file|model_compile|spec_clone|spec_add_mesh_file|"
                   r"spec_write|doctor_examine|.*_create(_with_matrices)?$|ik_solve|optimizer_run|walk_|crawl_pose|session_(step|advance|command|"
@@ -477,7 +488,7 @@ class Maker:
     @staticmethod
     def sized(expression):
         for name, code in (("NQ", "KKP_NQ"), ("NV", "KKP_NV"), ("NBODY", "KKP_NBODY"), ("NACTUATOR", "KKP_NACTUATOR"),
-                           ("NREADING", "KKP_NREADING"), ("NLAG", "KKP_NLAG")):
+                           ("NSENSORDATA", "KKP_NSENSORDATA"), ("NACTIVATION", "KKP_NACTIVATION")):
             expression = re.sub(rf"\b{name}\b", f"kkp_size(&c, {code})", expression)
         rows = "(is_all ? (size_t)kk_simulations_count(c_simulations) : c_count)"
         expression = expression.replace("ROWS", rows).replace("ANY", "(size_t)-1").replace("COUNT", "(size_t)kk_simulations_count(c_simulations)")
@@ -791,6 +802,10 @@ class Maker:
             return f"{'const ' if call.result_const else ''}{base} *r", view, "array"
         if stars and base == "char":
             return "const char *r", "kkp_text_of(r)", "str | None"
+        if call.name in COUNTED:
+            return (f"const {base} *r", f"kkp_copies(&c, &kkp_type_{base}, r, (size_t){COUNTED[call.name]}, NULL)", f"list[{base}]")
+        if call.name in SNAPSHOTS:
+            return f"const {base} *r", f"kkp_copied(&c, &kkp_type_{base}, r, {self.owner_of(base)})", base
         if stars and base in self.structs and "count" in self.by_name:
             return (f"const {base} *r", f"kkp_copies(&c, &kkp_type_{base}, r, r ? (size_t)out_count : 0, "
                     f"{self.first_owner or 'NULL'})", f"list[{base}]")
@@ -1018,10 +1033,12 @@ static PyObject *py_layout(PyObject *module, PyObject *argument) {
         for (int i = 0; i < (*t)->field_count; i++) {
             const kkp_field *f = &(*t)->fields[i];
             const char *const codes[] = {"f8", "f4", "i1", "u1", "i4", "u4", "i8", "u8", "u8"};
-            if (f->kind > KKP_SIZE) {
+            const int flat = f->kind == KKP_STRUCT ? f->type->flat : 0;
+            if (f->kind > KKP_SIZE && flat == 0) {
                 continue;
             }
-            PyObject *format = f->count > 1 ? PyUnicode_FromFormat("%d%s", f->count, codes[f->kind])
+            PyObject *format = flat > 0       ? PyUnicode_FromFormat("%df8", flat * (f->count > 1 ? f->count : 1))
+                               : f->count > 1 ? PyUnicode_FromFormat("%d%s", f->count, codes[f->kind])
                                             : PyUnicode_FromString(codes[f->kind]);
             PyObject *text = PyUnicode_FromString(f->name), *offset = PyLong_FromSize_t(f->offset);
             PyList_Append(names, text);

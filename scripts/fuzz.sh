@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds a libFuzzer target with the address and undefined-behaviour sanitizers and runs it.
+# Builds a libFuzzer target with the address and undefined-behavior sanitizers and runs it.
 #
 #   scripts/fuzz.sh xml [seconds]     new inputs go to build/fuzz/xml; the corpus in tests/fuzz/corpus/xml is only read
 #   KK_FUZZ_RUNS=1000000 ends it after so many executions; KK_FUZZ_LENGTH=512 bounds the inputs' bytes (4096)

@@ -64,7 +64,7 @@ int kk_test_check_str(const char *file, int line, const char *text_a, const char
 int kk_test_check_bytes(const char *file, int line, const char *text_a, const char *text_b, const void *a,
                         const void *b, size_t size);
 __attribute__((format(printf, 3, 4))) void kk_test_fail(const char *file, int line, const char *format, ...);
-/// In line, so that the analyser sees what a check guards.
+/// In line, so that the analyzer sees what a check guards.
 static inline int kk_test_check(const char *file, int line, const char *text, int holds) {
     if (!holds) {
         kk_test_fail(file, line, "%s does not hold", text);

@@ -148,7 +148,7 @@ ZOO = [sys.executable, ROOT / "benchmarks" / "zoo" / "run.py"]
 # ---- steps -----------------------------------------------------------------------------------------------------------
 
 def step_unit(tally):
-    """unit tests, optimised build"""
+    """unit tests, optimized build"""
     tally.add_unit_tests("unit tests", [build("release", tally) / "karakuri_tests"])
 
 
@@ -242,7 +242,14 @@ def step_examples(tally):
     output = BUILD / "examples-output"
     output.mkdir(exist_ok=True)
     for source in sorted((ROOT / "examples").glob("*.c")):
-        tally.expect(f"example {source.stem}", [folder / source.stem], cwd=output)
+        given = [ROOT / "models" / "hrp2" / "hrp2.xml"] if source.stem == "00_hello" else []
+        tally.expect(f"example {source.stem}", [folder / source.stem, *given], cwd=output)
+    program = (ROOT / "examples" / "00_hello.c").read_text(encoding="utf-8").split("\n", 1)[1]
+    for page in ("README.md", "README.ja.md"):
+        if f"```c\n{program}```" in (ROOT / page).read_text(encoding="utf-8"):
+            tally.passes()
+        else:
+            tally.fails(f"{page}: its first program is not examples/00_hello.c")
 
 
 def step_cli(tally):
@@ -275,30 +282,12 @@ OPEN = {
     31: {
         "contact that slides and spins: order",
     },
-    33: {
-        "arm of seven hinges: |dE| / Kmax, 10 ms",
-        "chain of twelve ball joints: |dE| / Kmax, 10 ms",
-        "steps degraded, held or refused",
-    },
-    34: {
-        "humanoid36: and in all of a throw, of Kmax and work",
-        "humanoid38: and in all of a throw, of Kmax and work",
-    },
     38: {
         "rattleback: energy gained, of the first",
-        "billiards: object ball off the line of centers, degrees",
     },
     39: {
         "steps degraded, held or refused",
         "stops of joints and tendons have no restitution, so u+ = -e u- is asked for e = 0 alone",
-    },
-    40: {
-        "dt 1 ms: way of the struck ball off the line of centers, degrees",
-        "dt 1/240 s: way of the struck ball off the line of centers, degrees",
-    },
-    42: {
-        "balls that touch: energy, relative",
-        "balls 5 mm apart: energy, relative",
     },
 }
 
@@ -386,7 +375,7 @@ def step_python(tally):
 
 
 def step_symbols(tally):
-    """the shared library exports only kk_*, imports nothing machine-dependent, has no writable globals"""
+    """the shared library exports what the headers declare, imports nothing machine-dependent, has no writable globals; its binary interface"""
     if not shutil.which("nm"):
         tally.skips("symbols", "no nm (Debian package binutils)")
         return
@@ -396,6 +385,8 @@ def step_symbols(tally):
             continue
         library = build(preset, tally) / "libkarakuri.so"
         tally.expect(f"symbols, {preset}", [sys.executable, ROOT / "scripts" / "check_symbols.py", library])
+    told = tally.expect("binary interface", [sys.executable, ROOT / "scripts" / "check_abi.py", BUILD / "release" / "libkarakuri.so"])
+    tally.say((told or "").rstrip())
 
 
 def step_misuse(tally):
@@ -406,11 +397,17 @@ def step_misuse(tally):
     must(sys.executable, ROOT / "tests" / "api" / "misuse.py", ROOT / "include" / "karakuri", "--source", work / "misuse.c")
     must("cc", "-std=c17", "-D_GNU_SOURCE", "-w", "-O0", "-I", ROOT / "include", work / "misuse.c", "-o", work / "misuse", "-L", folder, "-lkarakuri",
          f"-Wl,-rpath,{folder}")
-    tally.add_program("misuse", [work / "misuse"], show_all=False)
+    tally.add_program("misuse", [work / "misuse"], show_all=False, cwd=work)  # some calls write where they are
+
+
+def step_calls(tally):
+    """every system call of everything that writes made to fail: full disks, broken ones, short and interrupted calls"""
+    tool = build("release", tally) / "karakuri"
+    tally.add_program("calls", [sys.executable, ROOT / "tests" / "faults" / "calls.py", "--tool", tool], show_all=True)
 
 
 def step_clang(tally):
-    """unit tests, optimised build by clang"""
+    """unit tests, optimized build by clang"""
     if not shutil.which("clang"):
         tally.skips("unit tests by clang", "no clang")
         return
@@ -418,7 +415,7 @@ def step_clang(tally):
 
 
 def step_sanitizers(tally):
-    """unit tests under the address and undefined-behaviour sanitizers"""
+    """unit tests under the address and undefined-behavior sanitizers"""
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1"}
     folder = build("asan", tally)
     command = [sys.executable, ROOT / "tests" / "cli" / "run.py", "--tool", folder / "karakuri"]
@@ -470,13 +467,145 @@ def long_reproduce(tally):
     judge_reproduction(tally, results(tally, "reproduce", "experiments", *where, time_limit=LONG_TIME_LIMIT))
 
 
+def long_soak(tally):
+    """ten million steps under random controls: flat memory, the same bits again; KK_SOAK_STEPS=100000000 for more"""
+    tool, steps = build("release", tally) / "karakuri", os.environ.get("KK_SOAK_STEPS", "10000000")
+    for words in (["models/hrp2/hrp2.xml", "-k", "half_sitting"], ["models/titan8/titan8.xml"], ["models/double_pendulum/double_pendulum.xml"]):
+        said = tally.expect(f"soak {words[0]}", [tool, "soak", *words, "-n", steps], time_limit=LONG_TIME_LIMIT)
+        tally.say(said or "")
+
+
+def long_effort(tally):
+    """instructions of every step, counted under QEMU: the rarest against the median, with a ceiling of effort and without"""
+    tool = build("release", tally) / "karakuri"
+    command = [sys.executable, ROOT / "tests" / "effort" / "run.py", "--tool", tool, "--steps", "100000", "--jobs", str(tally.jobs)]
+    tally.add_program("effort", command, show_all=True, time_limit=LONG_TIME_LIMIT)
+
+
+def long_restore(tally):
+    """from the saved bytes of each of 2000 steps, 200 more with the same bits"""
+    environment = {**os.environ, "KK_RESTORE_STEPS": "2000", "KK_RESTORE_ON": "200"}
+    tally.add_program("restore", [build("release", tally) / "karakuri_tests", "every_step_can_be_gone_on_from"], show_all=False, env=environment,
+                      time_limit=LONG_TIME_LIMIT)
+
+
+def long_alone(tally):
+    """a million steps without a system call"""
+    environment = {**os.environ, "KK_ALONE_STEPS": "1000000"}
+    tally.add_program("alone", [build("release", tally) / "karakuri_tests", "steps_make_no_system_call"], show_all=False, env=environment,
+                      time_limit=LONG_TIME_LIMIT)
+
+
+def long_fuzz(tally):
+    """a minute of every fuzz target, with sanitizers; KK_FUZZ_SECONDS=3600 for more"""
+    if not shutil.which("clang"):
+        tally.skips("fuzz", "no clang")
+        return
+    for target in sorted(path.stem[5:] for path in (ROOT / "tests" / "fuzz").glob("fuzz_*.c")):
+        said = run([ROOT / "scripts" / "fuzz.sh", target, os.environ.get("KK_FUZZ_SECONDS", "60")], time_limit=LONG_TIME_LIMIT)
+        found = re.search(r"stat::number_of_executed_units: +(\d+)", said.stderr + said.stdout)
+        tally.passes() if said.returncode == 0 and found else tally.fails(f"fuzz {target}", said.stdout + said.stderr[-3000:])
+        tally.say(f"fuzz {target}: {found[1] if found else '?'} executions")
+
+
+def own_build(tally, name, *options):
+    """The unit tests in a folder of their own, built with these options; they have no other library but the C library."""
+    folder = BUILD / name
+    must("cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1 -g1", "-DKK_BUILD_EXAMPLES=OFF",
+         "-DCMAKE_DISABLE_FIND_PACKAGE_EXPAT=ON", *options)
+    must("cmake", "--build", folder, "--parallel", tally.jobs, "--target", "karakuri_tests", time_limit=LONG_TIME_LIMIT)
+    return folder / "karakuri_tests"
+
+
+def sanitized_tests(tally, name, sanitizer, *filters):
+    if not shutil.which("clang"):
+        tally.skips(name, "no clang")
+        return
+    program = own_build(tally, name, f"-DKK_SANITIZE={sanitizer}", "-DCMAKE_C_COMPILER=clang")
+    tally.add_unit_tests(name, [program, "--quick", *filters], time_limit=LONG_TIME_LIMIT)
+
+
+def long_threads(tally):
+    """what has threads under the thread sanitizer"""
+    sanitized_tests(tally, "threads", "thread", "workers", "pool", "batch/", "render", "serve")
+
+
+def long_memory(tally):
+    """unit tests under clang's memory sanitizer: nothing is read before it was written"""
+    sanitized_tests(tally, "memory", "memory")
+
+
+def long_valgrind(tally):
+    """readers, states and recordings under valgrind: no error, no leak"""
+    if not shutil.which("valgrind"):
+        tally.skips("valgrind", "no valgrind")
+        return
+    program = own_build(tally, "valgrind", "-DKK_VARIANTS=baseline")  # valgrind 3.19 does not know all of AVX2
+    command = ["valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full", program, "--quick"]
+    tally.add_program("valgrind", [*command, "model/", "io/recording", "io/compat", "io/xml", "io/urdf", "io/inflate", "io/yaml"], show_all=False,
+                      time_limit=LONG_TIME_LIMIT)
+
+
+def long_mutation(tally):
+    """twenty defects drawn over the solver, the readers, the recordings and the server; KK_MUTANTS=200 and KK_SEED for more"""
+    command = [sys.executable, ROOT / "tests" / "mutation" / "run.py", "--automatic", os.environ.get("KK_MUTANTS", "20"),
+               "--seed", os.environ.get("KK_SEED", "1"), "--jobs", str(tally.jobs)]
+    done = run(command, time_limit=LONG_TIME_LIMIT)
+    tally.say(done.stdout.rstrip())
+    found = re.search(r"(\d+) caught, (\d+) survived", done.stdout)
+    if found and int(found[1]) >= 0.9 * (int(found[1]) + int(found[2])):
+        tally.passes()
+    elif found:
+        tally.skips("mutation score of 90 %", f"open: {found[0]}")
+    else:
+        tally.fails("mutation", done.stdout + done.stderr)
+
+
+def long_twice(tally):
+    """two builds in other places, times, languages and umasks: the same bytes"""
+    command = [sys.executable, ROOT / "scripts" / "build_twice.py", "--jobs", str(tally.jobs)]
+    tally.add_program("two builds", command, show_all=True, time_limit=LONG_TIME_LIMIT)
+
+
+def long_processors(tally):
+    """aarch64 with NEON beside x86-64 with SSE2: instructions and bits, under QEMU"""
+    build("release", tally)
+    if not shutil.which("aarch64-linux-gnu-gcc"):
+        tally.skips("processors", "no cross compiler (`make setup-cross`)")
+        return
+    command = [sys.executable, ROOT / "tests" / "effort" / "processors.py", "--build", "--jobs", str(tally.jobs)]
+    tally.add_program("processors", command, show_all=True, time_limit=LONG_TIME_LIMIT)
+
+
+def long_consumer(tally):
+    """a project that fetches the sources (FetchContent) builds and runs"""
+    work = BUILD / "consumer"
+    must("cmake", "-G", "Ninja", "-S", ROOT / "tests" / "install" / "fetched", "-B", work, f"-DFETCHCONTENT_SOURCE_DIR_KARAKURI={ROOT}")
+    must("cmake", "--build", work, "--parallel", tally.jobs, time_limit=LONG_TIME_LIMIT)
+    tally.expect("FetchContent", [work / "use"])
+
+
+def long_minimal(tally):
+    """the README's two commands in a minimal Debian; as root, where debootstrap is"""
+    if not shutil.which("debootstrap") or os.geteuid() != 0:
+        tally.skips("a minimal Debian", "needs debootstrap, and root")
+        return
+    tally.add_program("a minimal Debian", [ROOT / "scripts" / "minimal_debian.sh"], show_all=True, time_limit=4 * LONG_TIME_LIMIT)
+
+
+def long_sweep(tally):
+    """sweeps on processes, Ray, Dask and MPI: the same bytes on all, and under 1000 and 20 kills of workers and drivers"""
+    build("release", tally)
+    tally.add_program("sweep", [sys.executable, ROOT / "tests" / "sweep" / "run.py"], show_all=True, time_limit=LONG_TIME_LIMIT)
+
+
 def functions_of(prefix):
     return {name[len(prefix):]: function for name, function in globals().items() if name.startswith(prefix)}
 
 
 STEPS, LONG_STEPS = functions_of("step_"), functions_of("long_")
 # what runs one process at a time, most of them a program of the release build: side by side
-BESIDE = ("harness", "headers", "layers", "install", "examples", "cli", "server", "exam", "simbench", "reproduce", "guide", "misuse")
+BESIDE = ("harness", "headers", "layers", "install", "examples", "cli", "server", "exam", "simbench", "reproduce", "guide", "misuse", "calls")
 
 
 def cpu_seconds():

@@ -9,15 +9,15 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const from = at("../build/web/karakuri.wasm");
 const small = at("../build/web/karakuri.small.wasm");
 const to = at("engine/dist/karakuri.wasm.gz");
-const optimiser = at("node_modules/binaryen/bin/wasm-opt");
+const optimizer = at("node_modules/binaryen/bin/wasm-opt");
 const isOlder = (a, b) => !existsSync(a) || statSync(a).mtimeMs < statSync(b).mtimeMs;
 
 mkdirSync(at("engine/dist"), { recursive: true });
 rmSync(at("engine/dist/karakuri.wasm"), { force: true });
 if (isOlder(small, from)) {
-    if (existsSync(optimiser)) {
+    if (existsSync(optimizer)) {
         // nothing lies below 1024, where the linker puts the first byte
-        execFileSync(optimiser, ["--flatten", "--rereloop", "-Oz", "-Oz", "--converge", "--low-memory-unused", "--zero-filled-memory", "--enable-simd", "--enable-bulk-memory",
+        execFileSync(optimizer, ["--flatten", "--rereloop", "-Oz", "-Oz", "--converge", "--low-memory-unused", "--zero-filled-memory", "--enable-simd", "--enable-bulk-memory",
             "--enable-sign-ext", "--enable-nontrapping-float-to-int", "--enable-mutable-globals", from, "-o", small], { stdio: "inherit" });
     } else {
         copyFileSync(from, small);

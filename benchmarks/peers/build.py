@@ -194,9 +194,9 @@ def build_simbench():
     return target
 
 
-def build_zoo(with_mujoco=True):
+def build_zoo(with_mujoco=True, library=LIBRARY, name=None):
     """Builds benchmarks/zoo, with MuJoCo or ours alone; gives its path."""
-    if not LIBRARY.exists():
+    if not library.exists():
         give_up("build the library first: make")
     folder = ROOT / "benchmarks" / "zoo"
     mujoco = fetch(tuple(ZOO_PACKAGES), ROOT / "build" / "zoo_venv") / "mujoco" if with_mujoco else None
@@ -207,8 +207,8 @@ def build_zoo(with_mujoco=True):
     sources += [] if with_mujoco else [folder / "peer_none.c"]
     objects = [compile_object(source, [*flags, "-isystem", mujoco / "include"] if source.stem.endswith("_mujoco") else flags,
                               [c_compiler, "-std=gnu17"]) for source in sources]
-    target = BUILD / ("zoo" if with_mujoco else "zoo_alone")
-    if not is_fresh(target, [*objects, LIBRARY]):
+    target = BUILD / (name or ("zoo" if with_mujoco else "zoo_alone"))
+    if not is_fresh(target, [*objects, library]):
         linked = [next(mujoco.glob("libmujoco.so.*")), f"-Wl,-rpath,{mujoco}"] if mujoco else []
-        run(c_compiler, *objects, LIBRARY, *linked, "-pthread", "-lm", "-o", target)
+        run(c_compiler, *objects, library, *linked, "-pthread", "-lm", "-o", target)
     return target

@@ -241,7 +241,7 @@ void mujoco_robot::set_state(int s) {
     Eigen::Map<VectorXd>(d->xfrc_applied, 6 * m->nbody).setZero();
 }
 
-// MuJoCo wants world axes, [force; moment] about the body's centre of mass
+// MuJoCo wants world axes, [force; moment] about the body's center of mass
 void mujoco_robot::apply_external(int s) {
     mj_kinematics(m, d);
     for (int body = 1; body < nbody; body++) {

@@ -68,7 +68,7 @@ enum class algorithm {
     X(com_jacobian, 1e-12)               /* [3 × nv] */                                                    \
     X(centroidal, 1e-12)                 /* [6 × nv] */                                                    \
     X(centroidal_rate, 1e-12)            /* [6] dA v; the matrix itself is not the same in every engine */ \
-    X(momentum, 1e-12)                   /* [6] about the centre of mass */                                \
+    X(momentum, 1e-12)                   /* [6] about the center of mass */                                \
     X(energies, 1e-12)                   /* kinetic, potential */                                          \
     X(rnea_derivatives_q, 1e-10)         /* [nv × nv] */                                                   \
     X(rnea_derivatives_v, 1e-10)         /* [nv × nv] */                                                   \
@@ -131,7 +131,7 @@ class robot {
 
 /// The spec must outlive the robot only for the length of the call; the model must outlive it.
 std::unique_ptr<robot> make_ours(kk_spec *spec, const kk_model *model);
-/// Bodies welded to the world must be massless: Pinocchio leaves the universe's inertia out of its centre of mass.
+/// Bodies welded to the world must be massless: Pinocchio leaves the universe's inertia out of its center of mass.
 /// @param whole_joints  cylindrical, universal and planar joints as one joint of theirs each, not as several simple ones
 std::unique_ptr<robot> make_pinocchio(kk_spec *spec, const kk_model *model, bool whole_joints = false);
 /// Free joints only on the world and without armature, balls with one armature for all axes, no screws.

@@ -82,7 +82,7 @@ void add_collider(bullet_scene *s, btMultiBody *robot, int link, const simbench_
     keep(s, std::unique_ptr<btCollisionShape>(around));
     btTransform at;
     at.setIdentity();
-    at.setOrigin(vec(l.shape_at) - vec(l.centre));
+    at.setOrigin(vec(l.shape_at) - vec(l.center));
     around->addChildShape(at, shape_of(s, l.has_ball, l.shape_size));
     s->collider.push_back(std::make_unique<btMultiBodyLinkCollider>(robot, link));
     btMultiBodyLinkCollider *c = s->collider.back().get();
@@ -103,11 +103,11 @@ void add_robot(bullet_scene *s, int index) {
     btMultiBody *robot = s->robot.back().get();
     double at[3];
     simbench_robot_place(&s->scene, index, at);
-    robot->setBasePos(vec(at) + vec(base.centre));
+    robot->setBasePos(vec(at) + vec(base.center));
     for (int k = 0; k < SIMBENCH_JOINTS; k++) {
         const simbench_link l = simbench_robot_link(k + 1), up = simbench_robot_link(l.parent);
         robot->setupRevolute(k, l.mass, vec(l.moments), l.parent - 1, btQuaternion(0, 0, 0, 1), vec(l.axis),
-                             vec(l.at) - vec(up.centre), vec(l.centre), true);
+                             vec(l.at) - vec(up.center), vec(l.center), true);
     }
     robot->finalizeMultiDof();
     robot->setLinearDamping(0);
@@ -253,7 +253,7 @@ void whole(void *world, double *momentum, double *energy) {
 
 double height(void *world, int robot) {
     auto *s = static_cast<bullet_scene *>(world);
-    return s->robot[static_cast<std::size_t>(robot)]->getBasePos().z() - simbench_robot_link(0).centre[2];
+    return s->robot[static_cast<std::size_t>(robot)]->getBasePos().z() - simbench_robot_link(0).center[2];
 }
 
 template <int sweeps> const simbench_engine *table(const char *name) {

@@ -84,7 +84,7 @@ void add_body(dart_scene *s, const simbench_body &b, int index) {
 void describe_link(const dart_scene *s, BodyNode *node, const simbench_link &l) {
     Inertia inertia;
     inertia.setMass(l.mass);
-    inertia.setLocalCOM(vec(l.centre));
+    inertia.setLocalCOM(vec(l.center));
     inertia.setMoment(l.moments[0], l.moments[1], l.moments[2], 0, 0, 0);
     node->setInertia(inertia);
     if (l.has_ball || l.has_box) {

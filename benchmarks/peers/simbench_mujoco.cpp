@@ -39,12 +39,12 @@ std::string geom_of(bool is_ball, const double *size, const double *at, double f
 
 std::string body_of(const simbench_body &b, double friction) {
     const double r = b.size[0], x = b.size[0] * b.size[0], y = b.size[1] * b.size[1], z = b.size[2] * b.size[2],
-                 centre[3] = {0, 0, 0};
+                 center[3] = {0, 0, 0};
     const double ball[3] = {0.4 * b.mass * r * r, 0.4 * b.mass * r * r, 0.4 * b.mass * r * r};
     const double box[3] = {b.mass * (y + z) / 12, b.mass * (x + z) / 12, b.mass * (x + y) / 12};
     return "<body pos=" + text_of(b.position, 3) + "><freejoint/><inertial pos=\"0 0 0\" mass=" + text_of(&b.mass, 1) +
            " diaginertia=" + text_of(b.is_ball ? ball : box, 3) + "/>" +
-           geom_of(b.is_ball, b.size, centre, friction, "") + "</body>\n";
+           geom_of(b.is_ball, b.size, center, friction, "") + "</body>\n";
 }
 
 std::string robot_of(const simbench_scene &s, int robot, int index) {
@@ -54,7 +54,7 @@ std::string robot_of(const simbench_scene &s, int robot, int index) {
     std::string text =
         "<body pos=" + text_of(index == 0 ? at : l.at, 3) + ">" +
         (index == 0 ? std::string("<freejoint/>") : "<joint type=\"hinge\" axis=" + text_of(l.axis, 3) + "/>") +
-        "<inertial pos=" + text_of(l.centre, 3) + " mass=" + text_of(&l.mass, 1) +
+        "<inertial pos=" + text_of(l.center, 3) + " mass=" + text_of(&l.mass, 1) +
         " diaginertia=" + text_of(l.moments, 3) + "/>";
     if (l.has_box || l.has_ball) {
         text += geom_of(l.has_ball, l.shape_size, l.shape_at, s.friction[SIMBENCH_BALL][SIMBENCH_BOX],

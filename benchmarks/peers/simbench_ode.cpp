@@ -83,7 +83,7 @@ void add_link(ode_scene *s, const simbench_link &l, const placed_link &x, dBodyI
         }
         R[4 * i + 3] = 0;
     }
-    const triple c = x.point(l.centre);
+    const triple c = x.point(l.center);
     dBodySetPosition(id, r(c[0]), r(c[1]), r(c[2]));
     dBodySetRotation(id, R);
     if (parent) {
@@ -98,8 +98,8 @@ void add_link(ode_scene *s, const simbench_link &l, const placed_link &x, dBodyI
         dGeomID geom = l.has_box ? dCreateBox(s->space, r(l.shape_size[0]), r(l.shape_size[1]), r(l.shape_size[2]))
                                  : dCreateSphere(s->space, r(l.shape_size[0]));
         dGeomSetBody(geom, id);
-        dGeomSetOffsetPosition(geom, r(l.shape_at[0] - l.centre[0]), r(l.shape_at[1] - l.centre[1]),
-                               r(l.shape_at[2] - l.centre[2]));
+        dGeomSetOffsetPosition(geom, r(l.shape_at[0] - l.center[0]), r(l.shape_at[1] - l.center[1]),
+                               r(l.shape_at[2] - l.center[2]));
         const int material = l.has_box ? SIMBENCH_BOX : SIMBENCH_BALL;
         dGeomSetData(geom, &s->tag[static_cast<std::size_t>(s->scene.self_collides ? material : material + 4)]);
     }
@@ -228,7 +228,7 @@ void whole(void *world, double *momentum, double *energy) {
 
 double height(void *world, int robot) {
     auto *s = static_cast<ode_scene *>(world);
-    return static_cast<double>(dBodyGetPosition(s->body[base_of(s, robot)])[2]) - simbench_robot_link(0).centre[2];
+    return static_cast<double>(dBodyGetPosition(s->body[base_of(s, robot)])[2]) - simbench_robot_link(0).center[2];
 }
 
 template <solver how> const simbench_engine *table(const char *name) {

@@ -33,7 +33,7 @@ class world {
     virtual bool step(const double *control) = 0;
     virtual int contacts() const = 0;
     virtual double energy() = 0; ///< J; kinetic and potential
-    virtual double height() = 0; ///< m; of the centre of mass
+    virtual double height() = 0; ///< m; of the center of mass
     /// Of the first failure; "" while there is none.
     virtual std::string failure() const {
         return "";
@@ -65,7 +65,7 @@ class our_world : public world {
 
 /// Boxes on a floor.
 struct brick {
-    std::array<double, 3> centre, half;
+    std::array<double, 3> center, half;
     double mass;
 };
 
@@ -73,7 +73,7 @@ struct brick {
 struct solid {
     enum kind { sphere, box, capsule } shape;
     std::array<double, 3> size; ///< radius; half sides; radius and half length along z
-    std::array<double, 3> centre;
+    std::array<double, 3> center;
     std::array<double, 4> turn; ///< quaternion w, x, y, z, of any length
     double mass;
 };

@@ -42,7 +42,7 @@ class bullet_world final : public world {
         add_body(std::make_unique<btStaticPlaneShape>(btVector3(0, 0, 1), s(0)), 0, btVector3(0, 0, 0));
         for (const brick &one : b.box) {
             add_body(std::make_unique<btBoxShape>(btVector3(s(one.half[0]), s(one.half[1]), s(one.half[2]))), one.mass,
-                     btVector3(s(one.centre[0]), s(one.centre[1]), s(one.centre[2])));
+                     btVector3(s(one.center[0]), s(one.center[1]), s(one.center[2])));
         }
         add_heap();
     }
@@ -57,7 +57,7 @@ class bullet_world final : public world {
             } else {
                 shape = std::make_unique<btCapsuleShapeZ>(x, 2 * y);
             }
-            add_body(std::move(shape), one.mass, btVector3(s(one.centre[0]), s(one.centre[1]), s(one.centre[2])),
+            add_body(std::move(shape), one.mass, btVector3(s(one.center[0]), s(one.center[1]), s(one.center[2])),
                      btQuaternion(s(one.turn[1]), s(one.turn[2]), s(one.turn[3]), s(one.turn[0])).normalized());
         }
     }

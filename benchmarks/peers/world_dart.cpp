@@ -76,7 +76,7 @@ class dart_world final : public world {
             give_box(pair.second, 2 * Eigen::Vector3d(one.half[0], one.half[1], one.half[2]), Eigen::Vector3d::Zero(),
                      one.mass, true);
             Eigen::Isometry3d X = Eigen::Isometry3d::Identity();
-            X.translation() = Eigen::Vector3d(one.centre[0], one.centre[1], one.centre[2]);
+            X.translation() = Eigen::Vector3d(one.center[0], one.center[1], one.center[2]);
             pair.first->setTransform(X);
             w->addSkeleton(box);
         }

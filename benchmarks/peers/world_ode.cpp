@@ -94,8 +94,8 @@ class ode_world final : public world {
                     z = static_cast<dReal>(2 * one.half[2]);
         dMassSetBoxTotal(&m, static_cast<dReal>(one.mass), x, y, z);
         dBodySetMass(id, &m);
-        dBodySetPosition(id, static_cast<dReal>(one.centre[0]), static_cast<dReal>(one.centre[1]),
-                         static_cast<dReal>(one.centre[2]));
+        dBodySetPosition(id, static_cast<dReal>(one.center[0]), static_cast<dReal>(one.center[1]),
+                         static_cast<dReal>(one.center[2]));
         if (space) {
             dGeomSetBody(dCreateBox(space, x, y, z), id);
         }
@@ -119,7 +119,7 @@ class ode_world final : public world {
         }
         dQuaternion q = {r(one.turn[0]), r(one.turn[1]), r(one.turn[2]), r(one.turn[3])};
         dNormalize4(q);
-        dGeomSetPosition(shape, r(one.centre[0]), r(one.centre[1]), r(one.centre[2]));
+        dGeomSetPosition(shape, r(one.center[0]), r(one.center[1]), r(one.center[2]));
         dGeomSetQuaternion(shape, q);
     }
     void build() {

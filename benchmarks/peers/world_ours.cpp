@@ -59,14 +59,14 @@ class world_of_ours final : public our_world {
             status = kk_step(model, state, simulator, &input, &error);
             set_options(tolerance);
         }
-        if (factors > 0 && kk_simulator_report(simulator).hit_iteration_limit) {
+        if (factors > 0 && kk_simulator_report(simulator)->hit_iteration_limit) {
             missed.push_back(count);
         }
         count++;
         return status == KK_OK && (!is_watched || watch());
     }
     int contacts() const override {
-        return kk_simulator_contact_count(simulator);
+        return kk_simulator_ncontact(simulator);
     }
     double energy() override {
         const double *q = kk_state_q_const(state), *v = kk_state_v_const(state);
@@ -173,16 +173,17 @@ void world_of_ours::place(const start &s) {
 void world_of_ours::set_options(double within) {
     kk_step_options options = {};
     options.tolerance = within;
-    options.budget = budget;
-    options.max_newton = factors;
-    options.discrete = is_race ? 2 : budget > 0; // as the engines beside it
+    options.effort = budget > 0 ? KK_EFFORT_SWEEPS : KK_EFFORT_NEWTON;
+    options.iterations = budget > 0 ? budget : factors;
+    options.detection = is_race ? KK_DETECTION_OVERLAP : budget > 0 ? KK_DETECTION_DISCRETE : KK_DETECTION_CONTINUOUS; // as the engines beside it
     options.clock = is_watched ? seconds_now : nullptr;
     demand(kk_simulator_set_options(simulator, &options, &error), error, "options");
 }
 
 bool world_of_ours::watch() {
-    const kk_report r = kk_simulator_report(simulator);
-    const double off = r.contact_yield > r.residual ? r.contact_yield : r.residual; // what gave way is told as what is left
+    const kk_report r = *kk_simulator_report(simulator);
+    const double off =
+        r.contact_yield > r.residual ? r.contact_yield : r.residual; // what gave way is told as what is left
     worst_residual = off > worst_residual ? off : worst_residual;
     worst_penetration = r.penetration > worst_penetration ? r.penetration : worst_penetration;
     sweeps += r.sweeps;

@@ -160,7 +160,7 @@ static void run_once(stepper *s, const zoo_model *model, const zoo_course *cours
         const double before = zoo_thread_seconds();
         const kk_status status = kk_step(s->m, s->state, s->simulator, &input, &error);
         const double after = zoo_thread_seconds();
-        const kk_report r = kk_simulator_report(s->simulator);
+        const kk_report r = *kk_simulator_report(s->simulator);
         const float taken = r.is_cached && status == KK_OK ? -1.0f : (float)fmax(after - before - cost, 1e-9);
         times->least[i] = is_first ? taken : fminf(times->least[i], taken);
         if (!is_first) {

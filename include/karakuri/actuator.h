@@ -1,7 +1,7 @@
 /// Actuators: what a controller commands.
 ///
 /// The force along the transmission is  f = gain · u + bias[0] + bias[1] · length + bias[2] · rate,  clamped to the force
-/// limits; u is the control, clamped to its limits and, with a time constant, passed through a first-order lag.
+/// limits; u is the control, clamped to its limits and, with an activation, what that makes of it.
 ///
 /// A muscle's force is  f = −force · (F_L(L) F_V(V) u + F_P(L)),  with the length L and the rate V of kk_muscle_def.
 #ifndef KARAKURI_ACTUATOR_H
@@ -30,12 +30,12 @@ typedef enum kk_transmission {
     KK_TRANSMISSION_CRANK, ///< length = gear · where a slider stands on the z axis of `reference`, with a rod to `target`
 } kk_transmission;
 
-typedef enum kk_lag {
-    KK_LAG_NONE,
-    KK_LAG_FILTER,    ///< time_constant · ȧ = u − a
-    KK_LAG_INTEGRATE, ///< ȧ = u
-    KK_LAG_MUSCLE     ///< ȧ = (u − a)/τ, u and a within 0 … 1, τ by kk_muscle_def
-} kk_lag;
+typedef enum kk_activation {
+    KK_ACTIVATION_NONE,
+    KK_ACTIVATION_FILTER,    ///< time_constant · ȧ = u − a
+    KK_ACTIVATION_INTEGRATE, ///< ȧ = u
+    KK_ACTIVATION_MUSCLE     ///< ȧ = (u − a)/τ, u and a within 0 … 1, τ by kk_muscle_def
+} kk_activation;
 
 /// How a control between two samples is read.
 typedef enum kk_delay_interpolation { KK_DELAY_HOLD, KK_DELAY_LINEAR, KK_DELAY_CUBIC } kk_delay_interpolation;
@@ -69,10 +69,10 @@ typedef struct kk_actuator_def {
     double gain, bias[3];
     double control_lower, control_upper; ///< ∓inf: none
     double force_lower, force_upper;     ///< ∓inf: none
-    kk_lag lag;
-    double time_constant;        ///< s
-    double lag_lower, lag_upper; ///< limits of a; ∓inf: none
-    double rod_length;           ///< cranks: m
+    kk_activation activation;
+    double time_constant;                      ///< s
+    double activation_lower, activation_upper; ///< limits of a; ∓inf: none
+    double rod_length;                         ///< cranks: m
     kk_muscle_def muscle;
     double delay;      ///< s by which the control comes later; 0: none
     int delay_samples; ///< controls that are remembered, one a step; 0: none

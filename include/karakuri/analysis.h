@@ -1,4 +1,4 @@
-/// What a motion means for the robot: centre of mass, zero-moment point, support and its margin, joint torque, power and energy.
+/// What a motion means for the robot: center of mass, zero-moment point, support and its margin, joint torque, power and energy.
 ///
 /// The robot stands on a link that is known (Z-DYNAFORM, S2): a schedule says from when on which one. The base then follows from the joints, and inverse
 /// dynamics gives the wrench of the floor and every joint's force. Where the schedule changes, the new link is pinned where the old one had
@@ -40,7 +40,7 @@ typedef struct kk_support {
     int other; ///< also on the floor, for the polygon; −1: none
 } kk_support;
 
-/// Zero-initialised means: the defaults.
+/// Zero-initialized means: the defaults.
 typedef struct kk_analysis_def {
     const kk_support *
         support; ///< [support_count] by rising time; the first counts from the beginning. None: the base moves as given
@@ -63,12 +63,12 @@ typedef struct kk_analysis_frame {
 } kk_analysis_frame;
 
 /// What a degree of freedom did over all frames so far.
-typedef struct kk_effort {
+typedef struct kk_joint_effort {
     double peak_torque, rms_torque; ///< N m, N
     double peak_power;              ///< W, the largest |power|
     double peak_speed;
     double positive_work, negative_work; ///< J, the second ≤ 0
-} kk_effort;
+} kk_joint_effort;
 
 typedef struct kk_analysis kk_analysis;
 
@@ -86,7 +86,7 @@ KK_API kk_status kk_analysis_add(kk_analysis *analysis, double time, const doubl
 KK_API kk_status kk_analysis_add_sequence(kk_analysis *analysis, const kk_sequence *sequence, double time,
                                           kk_analysis_frame *frame, kk_error *error);
 
-KK_API kk_effort kk_analysis_effort(const kk_analysis *analysis, int dof);
+KK_API kk_joint_effort kk_analysis_effort(const kk_analysis *analysis, int dof);
 /// The data of the last frame: poses, kk_joint_wrench.
 KK_API const kk_data *kk_analysis_data(const kk_analysis *analysis);
 /// The last frame's support polygon, counter-clockwise. @return [*count]

@@ -51,6 +51,7 @@ typedef struct kk_tendon_def {
     const kk_tendon_item *item; ///< [item_count]
     int item_count;
     double lower, upper;           ///< limits of the length; ∓inf: none
+    double restitution;            ///< of its limits: share of the speed that a stop gives back, 0 … 1
     double stiffness, damping;     ///< spring and damper along it
     double rest_lower, rest_upper; ///< the spring is slack in between
     double friction;               ///< dry friction, N

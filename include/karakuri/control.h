@@ -67,7 +67,7 @@ KK_API kk_status kk_feedforward_torque(kk_feedforward *feedforward, const kk_sta
 // ---- playback
 
 /// A controller that follows a sequence: position servos get the target, velocity servos its velocity + gain · (target − q) (S4), forces of
-/// joints a PID's. Zero-initialised gains: 0.
+/// joints a PID's. Zero-initialized gains: 0.
 typedef struct kk_player {
     const kk_sequence *sequence;
     double start;         ///< time of the simulation at which the sequence is at its first row

@@ -12,14 +12,14 @@
 
 KK_BEGIN_DECLS
 
-/// Zero-initialised means: look, change nothing.
+/// Zero-initialized means: look, change nothing.
 typedef struct kk_doctor_options {
     int repair;         ///< 1: repair in the spec what has an obvious or physically nearest repair
     double least_depth; ///< m; overlaps of the rest pose less deep than this are not told; 0: 1 mm
 } kk_doctor_options;
 
 /// Looks through a spec and adds what it finds, each with the place it was written at:
-/// meshes in millimetres, negative masses, mass without moments and moments without mass, inertias that no rigid body has, inertias and centres of
+/// meshes in millimeters, negative masses, mass without moments and moments without mass, inertias that no rigid body has, inertias and centers of
 /// mass in another unit, left and right twins whose inertias differ by a sign, axes of no length, limits upside down, limits
 /// in degrees, names that stand twice, meshes and materials that nothing uses, numbers
 /// that must not be negative, whatever else kk_model_compile refuses (weak joints get an armature, what cannot be made is left

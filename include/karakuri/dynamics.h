@@ -143,18 +143,18 @@ KK_API void kk_body_jacobian_rate(const kk_model *model, const kk_data *data, in
 KK_API void kk_frame_jacobian_rate(const kk_model *model, const kk_data *data, int frame, kk_reference reference,
                                    double *dJ);
 
-// ---- centre of mass, momentum, energy ---------------------------------------------------------------------------------------------
+// ---- center of mass, momentum, energy ---------------------------------------------------------------------------------------------
 
-/// Centre of mass of everything with mass, in the world.
+/// Center of mass of everything with mass, in the world.
 KK_API kk_vec3 kk_center_of_mass(const kk_model *model, kk_data *data, const double *q);
-/// @param J [3 × nv] result: velocity of the centre of mass = J v
+/// @param J [3 × nv] result: velocity of the center of mass = J v
 KK_API kk_vec3 kk_center_of_mass_jacobian(const kk_model *model, kk_data *data, const double *q, double *J);
-/// Centroidal momentum matrix: h = A v, [angular about the centre of mass; linear], world axes. @param A [6 × nv] result
+/// Centroidal momentum matrix: h = A v, [angular about the center of mass; linear], world axes. @param A [6 × nv] result
 KK_API kk_status kk_centroidal(const kk_model *model, kk_data *data, const double *q, double *A);
 /// And its time derivative: ḣ = A a + dA v. @param dA [6 × nv] result
 KK_API kk_status kk_centroidal_rate(const kk_model *model, kk_data *data, const double *q, const double *v, double *A,
                                     double *dA);
-/// Spatial momentum about the centre of mass, world axes.
+/// Spatial momentum about the center of mass, world axes.
 KK_API kk_force kk_centroidal_momentum(const kk_model *model, kk_data *data, const double *q, const double *v);
 /// Armature included.
 KK_API double kk_kinetic_energy(const kk_model *model, kk_data *data, const double *q, const double *v);
@@ -203,7 +203,7 @@ typedef struct kk_pinned_result {
     kk_force floor; ///< what the world does to the pinned body, world axes about the world's origin
     kk_vec3
         zmp; ///< where the floor's moment has no horizontal part, on the plane z = height; NaN if no force is vertical
-    kk_vec3 com; ///< centre of mass of the robot
+    kk_vec3 com; ///< center of mass of the robot
 } kk_pinned_result;
 
 /// Inverse dynamics of one free-based robot whose link `pin.body` is fixed to the world.

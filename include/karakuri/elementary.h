@@ -2,7 +2,7 @@
 ///
 /// The C library's sin, exp and friends differ in the last bit between vendors, versions and processors. These are
 /// built only from + - * / and the square root, which IEEE 754 defines exactly, so a result depends on the argument
-/// alone: not on the compiler, its optimisation level, the instruction set or the operating system. Every function is
+/// alone: not on the compiler, its optimization level, the instruction set or the operating system. Every function is
 /// defined for every argument as in C17 Annex F, except that no floating-point flag and no errno is promised. The
 /// largest error of each is in docs/maths/elementary.md; all are below one unit in the last place.
 #ifndef KARAKURI_ELEMENTARY_H

@@ -46,7 +46,7 @@ typedef struct kk_measurement {
     const double *start_v; ///< [velocities] likewise
 } kk_measurement;
 
-/// Zero-initialised means: the defaults.
+/// Zero-initialized means: the defaults.
 typedef struct kk_identify_options {
     double window;   ///< s, over which the regressor smooths; 0: 15 rows
     int iterations;  ///< of the search, at most; 0: 30

@@ -1,4 +1,4 @@
-/// Inverse kinematics: coordinates that bring frames, the centre of mass or the momentum where they are wanted.
+/// Inverse kinematics: coordinates that bring frames, the center of mass or the momentum where they are wanted.
 ///
 /// Levenberg-Marquardt with the damping of Sugihara (2011), λ = E + w, which vanishes with the error E: robust far from the goal and at singular
 /// postures, quadratic near it. Tasks have priorities: what a task asks for is met as far as those before it leave freedom. Couplings and
@@ -18,8 +18,8 @@ enum { KK_IK_MAX_LEVELS = 4 };
 
 typedef enum kk_ik_type {
     KK_IK_FRAME, ///< a frame or body at a pose
-    KK_IK_COM,   ///< the centre of mass at goal.p
-    /// [angular about the centre of mass; linear] momentum · duration of the motion from the start, to first order;
+    KK_IK_COM,   ///< the center of mass at goal.p
+    /// [angular about the center of mass; linear] momentum · duration of the motion from the start, to first order;
     /// errors count divided by the mass
     KK_IK_MOMENTUM,
     KK_IK_POSTURE, ///< joints near a posture
@@ -34,10 +34,10 @@ typedef struct kk_ik_task {
     kk_force momentum;     ///< of KK_IK_MOMENTUM
     const double *posture; ///< [nq] of KK_IK_POSTURE
     double
-        weight[6]; ///< of [angular; linear]; 0: left free. Centre of mass: the last three; posture: the first for all
+        weight[6]; ///< of [angular; linear]; 0: left free. Center of mass: the last three; posture: the first for all
 } kk_ik_task;
 
-/// Zero-initialised means: the defaults.
+/// Zero-initialized means: the defaults.
 typedef struct kk_ik_options {
     double tolerance;           ///< of every row, m and rad; 0: 1e-10
     int max_iterations;         ///< of one try; 0: 100

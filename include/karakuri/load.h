@@ -5,7 +5,7 @@
 #ifndef KARAKURI_LOAD_H
 #define KARAKURI_LOAD_H
 
-#include <karakuri/spec.h>
+#include <karakuri/model.h>
 
 KK_BEGIN_DECLS
 
@@ -69,7 +69,7 @@ typedef enum kk_mesh_load {
     KK_MESH_LOAD_NONE,      ///< leave out every shape with a mesh; inertias that would come from one are then an error
 } kk_mesh_load;
 
-/// Zero-initialised means: as the file says.
+/// Zero-initialized means: as the file says.
 typedef struct kk_load_options {
     const char *const *search; ///< [search_count] directories to look for packages and meshes in
     int search_count;
@@ -96,6 +96,7 @@ typedef struct kk_load_options {
     /// An SRDF file whose disabled collisions are left out: a path, or one as the robot file would name it (beside it,
     /// package://name/path). NULL: only links joined to each other are
     const char *srdf;
+    const kk_allocator *allocator; ///< of kk_load_model; NULL: malloc and free
 } kk_load_options;
 
 /// A spec comes of whatever the file's language allows; what cannot move or be made is found by kk_model_compile, but where MJCF asks for more
@@ -105,6 +106,12 @@ typedef struct kk_load_options {
 /// @param error     the first error; may be NULL
 KK_API kk_status kk_load_file(const char *path, const kk_load_options *options, const kk_allocator *allocator,
                               kk_spec **spec, kk_messages **messages, kk_error *error);
+
+/// From a file to a model, in one call: kk_load_file and kk_model_compile. What the file says about itself beside that is in the messages of kk_load_file.
+/// @param options  may be NULL
+/// @param model    [out] NULL where it fails
+/// @param error    the first error; may be NULL
+KK_API kk_status kk_load_model(const char *path, const kk_load_options *options, kk_model **model, kk_error *error);
 
 /// Reads a mesh file (STL, OBJ, COLLADA, PLY, glTF binary, MuJoCo's msh) into a spec.
 /// @param scale  its coordinates are multiplied by    @param id  [out] of the mesh

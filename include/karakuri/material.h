@@ -6,6 +6,15 @@
 
 KK_BEGIN_DECLS
 
+/// How the numbers of two surfaces become one.
+typedef enum kk_combine {
+    /// geometric mean of friction, torsion, rolling, adhesion; stiffnesses and dampings in series, a rigid one leaving both to
+    /// the other; larger restitution; the sum of slips, which are in series, too
+    KK_COMBINE_MEAN,
+    KK_COMBINE_MIN,
+    KK_COMBINE_MAX,
+} kk_combine;
+
 /// What a surface is made of. Where two surfaces meet, each number is combined as `combine` says (the larger of the two
 /// rules, in the order of the enum); a surface of the default material leaves everything to the other one.
 typedef struct kk_material_def {
@@ -19,17 +28,10 @@ typedef struct kk_material_def {
     double stiffness;   ///< N/m a point; +inf: rigid
     double damping;     ///< N s/m a point, with a finite stiffness
     double adhesion;    ///< N a point, ≥ 0: tension borne before it comes off
-    int combine;        ///< kk_combine
+    double slip;        ///< m/s a newton, ≥ 0: creep, tangential speed over tangential force inside the cone
+    kk_combine combine;
     kk_origin origin;
 } kk_material_def;
-
-typedef enum kk_combine {
-    /// geometric mean of friction, torsion, rolling, adhesion; stiffnesses and dampings in series, a rigid one leaving both to
-    /// the other; larger restitution
-    KK_COMBINE_MEAN,
-    KK_COMBINE_MIN,
-    KK_COMBINE_MAX,
-} kk_combine;
 
 /// What holds where these two materials meet, instead of a combination.
 typedef struct kk_material_pair_def {

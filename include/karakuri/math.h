@@ -44,7 +44,7 @@ typedef struct kk_sym3 {
     double xx, yy, zz, xy, xz, yz;
 } kk_sym3;
 
-/// Rigid-body inertia in a frame: mass, centre of mass, moments about the *centre of mass* along the frame's axes.
+/// Rigid-body inertia in a frame: mass, center of mass, moments about the *center of mass* along the frame's axes.
 typedef struct kk_inertia {
     double mass;
     kk_vec3 com;
@@ -257,7 +257,7 @@ static inline kk_force kk_motion_cross_force(kk_motion v, kk_force f) {
 }
 /// Momentum I v of a rigid body, both in the inertia's frame.
 static inline kk_force kk_inertia_mul(kk_inertia I, kk_motion v) {
-    // v of the centre of mass, then its momentum carried back to the origin
+    // v of the center of mass, then its momentum carried back to the origin
     const kk_vec3 p = kk_vec3_scale(kk_vec3_add(v.linear, kk_vec3_cross(v.angular, I.com)), I.mass);
     return kk_force_make(kk_vec3_add(kk_sym3_mul_vec(I.moment, v.angular), kk_vec3_cross(I.com, p)), p);
 }

@@ -27,12 +27,12 @@ typedef struct kk_actuator_info {
     int joint, v_index;   ///< joints: id of the body whose joint it is, degree of freedom
     int tendon;           ///< tendons
     int frame, reference; ///< frames; reference −1: the frame itself
-    int lag_index;        ///< of its lag in the state; −1: none
+    int activation_index; ///< of its activation in the state; −1: none
     double gear, gain, bias[3];
     double control_lower, control_upper, force_lower, force_upper;
 } kk_actuator_info;
 
-/// What a sensor sits on and where its numbers stand among all readings.
+/// What a sensor sits on and where its numbers stand among all sensor data.
 typedef struct kk_sensor_info {
     const char *name;
     kk_sensor_type type;
@@ -47,7 +47,7 @@ typedef struct kk_contact_law {
     double friction, static_friction;
     double friction_across; ///< along the y axis of shape `axes`, friction being that along its x axis
     int axes;               ///< id of a shape
-    double torsion, rolling, restitution, stiffness, damping, adhesion;
+    double torsion, rolling, restitution, stiffness, damping, adhesion, slip;
 } kk_contact_law;
 
 /// Checks the whole spec and builds the model.
@@ -93,15 +93,15 @@ KK_API kk_options kk_model_options(const kk_model *model);
 KK_API int kk_model_nshape(const kk_model *model);
 KK_API int kk_model_nmesh(const kk_model *model);
 KK_API int kk_model_nheight_field(const kk_model *model);
-KK_API int kk_model_nlook(const kk_model *model);
+KK_API int kk_model_nvisual(const kk_model *model);
 KK_API int kk_model_nmaterial(const kk_model *model);
 KK_API int kk_model_nloop(const kk_model *model);
 KK_API int kk_model_ntendon(const kk_model *model);
 KK_API int kk_model_nactuator(const kk_model *model);
 KK_API int kk_model_nsensor(const kk_model *model);
 KK_API int kk_model_nkeyframe(const kk_model *model);
-KK_API int kk_model_nlag(const kk_model *model);     ///< actuators with a lag: numbers of theirs in the state
-KK_API int kk_model_nreading(const kk_model *model); ///< numbers of all sensors together
+KK_API int kk_model_nactivation(const kk_model *model); ///< activations: numbers of actuators in the state
+KK_API int kk_model_nsensordata(const kk_model *model); ///< numbers of all sensors together
 
 KK_API int kk_model_find_shape(const kk_model *model, const char *name);
 KK_API int kk_model_find_mesh(const kk_model *model, const char *name);
@@ -117,7 +117,7 @@ KK_API int kk_model_find_keyframe(const kk_model *model, const char *name);
 KK_API kk_shape_def kk_model_shape(const kk_model *model, int shape);
 KK_API kk_mesh_def kk_model_mesh(const kk_model *model, int mesh);
 KK_API kk_height_field_def kk_model_height_field(const kk_model *model, int field);
-KK_API kk_look_def kk_model_look(const kk_model *model, int look);
+KK_API kk_visual_def kk_model_visual(const kk_model *model, int visual);
 KK_API kk_material_def kk_model_material(const kk_model *model, int material);
 KK_API const char *kk_model_loop_name(const kk_model *model, int loop);
 KK_API const char *kk_model_tendon_name(const kk_model *model, int tendon);

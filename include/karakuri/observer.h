@@ -13,7 +13,7 @@ KK_BEGIN_DECLS
 
 enum { KK_OBSERVER_FEET = 4 };
 
-/// Zero-initialised means: the defaults. The first body has a free joint on the world.
+/// Zero-initialized means: the defaults. The first body has a free joint on the world.
 typedef struct kk_observer_def {
     int imu;        ///< frame of gyro and accelerometer
     int foot[4];    ///< frames of the soles, z up; force sensors tell in their axes about their origins

@@ -1,4 +1,4 @@
-/// Optimisers for a handful of parameters of a motion or a controller: a genetic algorithm and CMA-ES. Only costs are asked for, no derivatives.
+/// Optimizers for a handful of parameters of a motion or a controller: a genetic algorithm and CMA-ES. Only costs are asked for, no derivatives.
 ///
 /// Ask for a population, compute its costs, in parallel if you like, and tell them. The same seed gives the same search on every machine, in
 /// whatever order costs were computed, because random numbers are counted, not drawn in turn.
@@ -21,7 +21,7 @@ typedef enum kk_optimizer_type {
     KK_OPTIMIZE_GENETIC, ///< tournaments, blend crossover, mutation: costs with many valleys
 } kk_optimizer_type;
 
-/// Zero-initialised means: the defaults.
+/// Zero-initialized means: the defaults.
 typedef struct kk_optimizer_def {
     kk_optimizer_type type;
     int n;               ///< parameters, 1 … 1000

@@ -23,7 +23,7 @@ KK_BEGIN_DECLS
 
 typedef struct kk_recorder kk_recorder;
 
-/// Zero-initialised means: the defaults.
+/// Zero-initialized means: the defaults.
 typedef struct kk_recorder_def {
     int key_every;           ///< steps from one key to the next; 0: 256
     const char *note;        ///< any text, at most 64 KiB: which file the model came from; NULL: none

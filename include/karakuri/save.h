@@ -9,7 +9,7 @@
 
 KK_BEGIN_DECLS
 
-/// Zero-initialised means: meshes are named as the file that the spec came from names them.
+/// Zero-initialized means: meshes are named as the file that the spec came from names them.
 typedef struct kk_save_options {
     /// Directory that the file will be in: meshes are named by their paths from there, as far as their files are known;
     /// NULL: by their references.

@@ -36,8 +36,8 @@ KK_BEGIN_DECLS
     X(TORQUE, "torque", 3, F)                                   \
     X(CONTACT, "contact", 1, F)                                 \
     X(RANGE, "range", 1, F)                                     \
-    X(CENTRE_OF_MASS, "centre of mass", 3, B)                   \
-    X(CENTRE_OF_MASS_VELOCITY, "centre-of-mass velocity", 3, B) \
+    X(CENTER_OF_MASS, "center of mass", 3, B)                   \
+    X(CENTER_OF_MASS_VELOCITY, "center-of-mass velocity", 3, B) \
     X(ANGULAR_MOMENTUM, "angular momentum", 3, B)               \
     X(CLOCK, "clock", 1, NOTHING)                               \
     X(MAGNETIC_FIELD, "magnetic field", 3, F)                   \
@@ -96,7 +96,7 @@ typedef struct kk_sensor_def {
     const char *reference; ///< frames: what it is measured against; NULL or "": the world
     int dof;               ///< joints: which degree
     double noise;          ///< standard deviation
-    double cutoff;         ///< > 0: readings are clamped to it; range sensors: reach, m
+    double cutoff;         ///< > 0: sensor data are clamped to it; range sensors: reach, m
     double field;          ///< range sensors: half angle of the field of view, rad; 0: one ray along z
     int rays;              ///< range sensors: rays across the field; 1
     /// A volume about a frame, with a shape's type and sizes; sizes of zero: everywhere. Contacts and `contact` sensors: those count that are in it,

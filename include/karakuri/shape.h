@@ -12,12 +12,12 @@ KK_BEGIN_DECLS
 /// | type         | size               | where it lies                                                     |
 /// |--------------|--------------------|-------------------------------------------------------------------|
 /// | plane        |                    | the half space z ≤ 0                                              |
-/// | sphere       | radius             | centred                                                           |
-/// | capsule      | radius, length     | centred; length is that between the centres of the half spheres   |
-/// | cylinder     | radius, length     | centred                                                           |
+/// | sphere       | radius             | centered                                                           |
+/// | capsule      | radius, length     | centered; length is that between the centers of the half spheres   |
+/// | cylinder     | radius, length     | centered                                                           |
 /// | cone         | radius, length     | base at z = −length/2, tip at +length/2                           |
-/// | ellipsoid    | three radii        | centred                                                           |
-/// | box          | three edge lengths | centred                                                           |
+/// | ellipsoid    | three radii        | centered                                                           |
+/// | box          | three edge lengths | centered                                                           |
 /// | hull         |                    | the convex hull of a mesh                                         |
 /// | mesh         |                    | the triangles themselves: a closed solid, or an open sheet        |
 /// | height field |                    | a grid of heights, see kk_height_field_def                        |
@@ -56,7 +56,7 @@ typedef struct kk_shape_def {
     int material;           ///< id of a contact material, 0 the default one
     uint32_t group, mask;   ///< two shapes may touch where (a.group & b.mask) | (b.group & a.mask) is not 0
     kk_motion surface;      ///< velocity of the surface against the body, in S: conveyors, crawlers
-    int look;               ///< id of a look; −1: none
+    int visual;             ///< id of a visual; −1: none
     kk_origin origin;
 } kk_shape_def;
 
@@ -64,8 +64,8 @@ typedef struct kk_shape_def {
 typedef struct kk_mesh_part {
     const char *name;
     const char *texture; ///< path as its file has it; "": none
-    float colour[4];     ///< red, green, blue, alpha in [0, 1]
-    int has_colour;
+    float color[4];      ///< red, green, blue, alpha in [0, 1]
+    int has_color;
     int first_face, face_count;
 } kk_mesh_part;
 
@@ -96,17 +96,17 @@ typedef struct kk_height_field_def {
 /// What is drawn where a texture has no file.
 typedef enum kk_pattern { KK_PATTERN_NONE, KK_PATTERN_FLAT, KK_PATTERN_GRADIENT, KK_PATTERN_CHECKER } kk_pattern;
 
-/// How something looks. A texture's colours are multiplied by `colour`.
-typedef struct kk_look_def {
+/// How something looks. A texture's colors are multiplied by `color`.
+typedef struct kk_visual_def {
     const char *name; ///< NULL or "": none
-    float colour[4];
+    float color[4];
     const char *texture; ///< path as the model file has it; NULL or "": none
     kk_pattern pattern;
-    float pattern_colour[2][3]; ///< a flat pattern has the first alone; a gradient goes from the first to the second
-    float repeat[2];            ///< how often the texture lies on the surface, along x and y; 1
-    int repeats_by_size;        ///< 1: how often on a meter
+    float pattern_color[2][3]; ///< a flat pattern has the first alone; a gradient goes from the first to the second
+    float repeat[2];           ///< how often the texture lies on the surface, along x and y; 1
+    int repeats_by_size;       ///< 1: how often on a meter
     kk_origin origin;
-} kk_look_def;
+} kk_visual_def;
 
 KK_END_DECLS
 #endif

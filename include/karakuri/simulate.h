@@ -31,30 +31,48 @@ typedef enum kk_solver {
 /// "exact", "openhrp", "springhead", "kuroda"; "" for any other number.
 KK_API const char *kk_solver_name(kk_solver solver);
 
-/// Zero-initialised means: the defaults.
+/// How much a step may work.
+typedef enum kk_effort {
+    KK_EFFORT_TOLERANCE, ///< as many iterations as the tolerance takes
+    /// At most so many Newton iterations: of an island from a start, or of many bodies in all of a step. A step that this leaves above the tolerance is taken as
+    /// it is, and the report says so (hit_iteration_limit, residual, worst_body)
+    KK_EFFORT_NEWTON,
+    KK_EFFORT_SWEEPS, ///< so many Gauss-Seidel sweeps and nothing else, and no failure for the residual: real-time mode
+} kk_effort;
+
+/// Where contact is looked for.
+typedef enum kk_detection {
+    KK_DETECTION_CONTINUOUS, ///< along the motion of bodies that are faster than their thickness a step
+    KK_DETECTION_DISCRETE,   ///< in the middle of the step
+    /// In the middle of the step, and with KK_EFFORT_SWEEPS only what overlaps there touches, and free bodies bounce by Newton's law: as fast and as coarse as
+    /// engines of games
+    KK_DETECTION_OVERLAP,
+} kk_detection;
+
+/// What only the methods of the papers ask for. Zero-initialized means: the defaults.
+typedef struct kk_paper_options {
+    /// kuroda: springs whose material has none of its own, N/m, N s/m, and how far they may give, m. 0: so stiff that one gives half of the depth under a
+    /// body's weight; a twentieth of critical; 0.05, or a quarter of the thinnest shape if that is less
+    double spring_stiffness, spring_damping, spring_depth;
+} kk_paper_options;
+
+/// Zero-initialized means: the defaults.
 typedef struct kk_step_options {
     kk_solver solver;
     double timestep; ///< s; 0: the model's
     double
         tolerance; ///< m/s, or relative to the fastest row above 1 m/s; a step whose residual is larger fails; 0: 1e-9
-    int max_sweeps; ///< block Gauss-Seidel; 0: the solver's own choice (openhrp 120, springhead 15, kuroda 1000 descents)
-    /// Newton iterations of an island, at most: of many bodies in all of a step, else from a start. A step that this leaves above the tolerance is
-    /// taken as it is, and the report says so (hit_iteration_limit, residual, worst_body). 0: as many as it takes, and then it fails
-    int max_newton;
-    int budget; ///< > 0: this many sweeps and nothing else, and no failure for the residual: real-time mode
+    kk_effort effort;
+    int iterations; ///< that the effort counts; 0: as the tolerance takes, or the paper's (openhrp 120, springhead 15, kuroda 1000 descents)
     kk_restitution_law restitution_law;
     double restitution_speed; ///< m/s; slower impacts do not bounce; 0: 0.01
     double correction;        ///< m; most by which a step repairs penetration; 0: 0.01
-    /// 1: bodies faster than their thickness a step are not followed along their motion. 2, with a budget: only what overlaps in the middle of a step
-    /// touches, and loose bodies bounce there by Newton's law: as fast and as coarse as engines of games
-    int discrete;
+    kk_detection detection;
     int explicit_servos; ///< 1: servos and dampers are forces of the step's start, not solved with it
     /// 1: a step that cannot be certified is refused with KK_NOT_CONVERGED and the state stays as it was, for those who prove theorems.
     /// 0: it is taken with the best answer there is, and the report says so (quality, flaw)
     int strict;
-    // kuroda alone: springs whose material has none of its own, N/m, N s/m, and how far they may give, m. 0: so stiff that one gives half of
-    // the depth under a body's weight; a twentieth of critical; 0.05, or a quarter of the thinnest shape if that is less
-    double spring_stiffness, spring_damping, spring_depth;
+    kk_paper_options paper;
     /// 1: a step that lacks room for its contacts fails with KK_LIMIT_EXCEEDED, and the state stays as it was, for those who forbid allocation while they
     /// simulate (kk_simulator_reserve). 0: room grows by itself
     int fixed_room;
@@ -135,16 +153,16 @@ typedef struct kk_report {
     /// J; of gravity and of joints' springs, at the step's middle. Where RK4 took the step all four are those of its start and its end.
     double potential_before, potential_after;
     double constraint_work; ///< J; of contacts, limits, friction and loops: ≤ 0 up to rounding, but for moving surfaces
-    /// m/s; 0, or how fast contacts gave way in a step that had no other answer: where links are wedged, a force that cannot move them may answer nanometres with tonnes
+    /// m/s; 0, or how fast contacts gave way in a step that had no other answer: where links are wedged, a force that cannot move them may answer nanometers with tonnes
     double contact_yield;
     int contacts, rows, islands, largest_island; ///< rows of the largest island
     int worst_body[2];                           ///< bodies of the constraint with the worst residual; −1: none
-    int sweeps, newton, factorisations;          ///< iterations a rung
+    int sweeps, newton, factorizations;          ///< iterations a rung
     int events;                                  ///< stops of sliding and impacts found inside the step
     int broken;                                  ///< loops that broke in the step
     int corrections;         ///< parts whose Coriolis forces were taken again, at a better mean velocity
     int substeps;            ///< that the step was taken in, because of fast bodies; 1
-    int hit_iteration_limit; ///< 1: budget or max_newton ended the solution before the tolerance
+    int hit_iteration_limit; ///< 1: the option iterations ended the solution before the tolerance
     /// 1: state and input had the very bits of the step before, which had left them as they were, so its results and its proof stand
     int is_cached;
     kk_audit audit;
@@ -166,6 +184,10 @@ typedef struct kk_contact {
 /// @param options  may be NULL: the defaults
 KK_API kk_status kk_simulator_create(const kk_model *model, const kk_step_options *options,
                                      const kk_allocator *allocator, kk_simulator **simulator, kk_error *error);
+/// Both that a simulation takes: a state at the model's start, and a simulator. @param options  may be NULL: the defaults
+KK_API kk_status kk_simulation_begin(const kk_model *model, const kk_step_options *options,
+                                     const kk_allocator *allocator, kk_state **state, kk_simulator **simulator,
+                                     kk_error *error);
 KK_API void kk_simulator_free(kk_simulator *simulator);
 /// Changes the options from the next step on. @param options  may be NULL: the defaults
 KK_API kk_status kk_simulator_set_options(kk_simulator *simulator, const kk_step_options *options, kk_error *error);
@@ -187,17 +209,33 @@ KK_API kk_room kk_simulator_room(const kk_simulator *simulator);
 KK_API kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulator, const kk_input *input,
                          kk_error *error);
 
+// ---- where a state is, without a data beside the simulator's own. For one that is of another model than the simulator poses and velocities are NaN.
+
+KK_API kk_transform kk_simulator_body_pose(kk_simulator *simulator, const kk_state *state, int body);
+KK_API kk_transform kk_simulator_frame_pose(kk_simulator *simulator, const kk_state *state, int frame);
+KK_API kk_motion kk_simulator_body_velocity(kk_simulator *simulator, const kk_state *state, int body,
+                                            kk_reference reference);
+KK_API kk_motion kk_simulator_frame_velocity(kk_simulator *simulator, const kk_state *state, int frame,
+                                             kk_reference reference);
+/// V = J v. @param J [6 × nv] result, rows [angular; linear]
+KK_API kk_status kk_simulator_body_jacobian(kk_simulator *simulator, const kk_state *state, int body,
+                                            kk_reference reference, double *J);
+KK_API kk_status kk_simulator_frame_jacobian(kk_simulator *simulator, const kk_state *state, int frame,
+                                             kk_reference reference, double *J);
+
 // ---- results of the last step
 
-KK_API kk_report kk_simulator_report(const kk_simulator *simulator);
-KK_API int kk_simulator_contact_count(const kk_simulator *simulator);
-KK_API kk_contact kk_simulator_contact(const kk_simulator *simulator, int index);
+/// Until the next step.
+KK_API const kk_report *kk_simulator_report(kk_simulator *simulator);
+KK_API int kk_simulator_ncontact(const kk_simulator *simulator);
+/// [kk_simulator_ncontact] contact points, until the next step.
+KK_API const kk_contact *kk_simulator_contacts(kk_simulator *simulator);
 /// [nv] mean acceleration over the step, (v_after − v_before)/h; a free root's in its axes at the step's middle.
 KK_API const double *kk_simulator_acceleration(const kk_simulator *simulator);
 /// [nv] velocity at the step's middle that its Coriolis and centrifugal forces are those of: inverse dynamics of it and the mean acceleration, at the
 /// configuration of the middle, gives the forces below to rounding.
 KK_API const double *kk_simulator_velocity(const kk_simulator *simulator);
-/// [nv] mean generalised forces over the step by source.
+/// [nv] mean generalized forces over the step by source.
 typedef enum kk_force_source {
     KK_FORCE_ACTUATOR,
     KK_FORCE_PASSIVE, ///< springs and dampers
@@ -216,9 +254,9 @@ KK_API const kk_force *kk_simulator_joint_wrenches(kk_simulator *simulator);
 KK_API kk_force kk_simulator_contact_wrench(const kk_simulator *simulator, int body, int other);
 /// Where the normal forces of these contacts have no moment, if their normals are parallel; NaN without force.
 KK_API kk_vec3 kk_simulator_center_of_pressure(const kk_simulator *simulator, int body, int other);
-/// All sensors behind a step. The same seed and state give the same noise. @param readings [kk_model_nreading] result
+/// All sensors after a step. The same seed and state give the same noise. @param sensor_data [kk_model_nsensordata] result
 KK_API kk_status kk_simulator_read_sensors(kk_simulator *simulator, const kk_state *state, uint64_t seed,
-                                           double *readings, kk_error *error);
+                                           double *sensor_data, kk_error *error);
 
 KK_END_DECLS
 #endif

@@ -16,18 +16,51 @@
 #ifndef KARAKURI_SIMULATIONS_H
 #define KARAKURI_SIMULATIONS_H
 
+#include <karakuri/collision.h>
 #include <karakuri/variation.h>
 
 KK_BEGIN_DECLS
 
 typedef struct kk_simulations kk_simulations;
 
-/// Zero-initialised means: the defaults.
+/// In whose axes a ray that goes with a body is given.
+typedef enum kk_ray_axes {
+    KK_RAY_BODY,  ///< of the body: a lidar
+    KK_RAY_YAW,   ///< z up, x where the body's x axis points over the ground: a scan of heights
+    KK_RAY_WORLD, ///< of the world
+} kk_ray_axes;
+
+/// A ray that goes with a body, the same in every simulation.
+typedef struct kk_body_ray {
+    int body;
+    kk_ray_axes axes;
+    kk_vec3 origin, direction; ///< the origin from the body's
+    double limit;              ///< in lengths of its direction, > 0; what it measures where nothing is hit
+    int sees_all;              ///< 0: only what is fixed to the world is seen; 1: robots and what they carry, too
+} kk_body_ray;
+
+/// A simulation before a substep, for its controller. What may be written is what the step gets.
+typedef struct kk_moment {
+    int simulation, substep;
+    double time;
+    const double *q, *v, *sensor_data; ///< sensors as they were read last
+    double *control, *tau;
+    kk_force *wrench;
+} kk_moment;
+
+/// Zero-initialized means: the defaults.
 typedef struct kk_simulations_def {
     kk_step_options
         step; ///< its workers are those that simulations are shared out to; each simulation is stepped by one of them
-    int sensors;   ///< 1: a step ends with reading all sensors; readings are zero otherwise
-    int poses;     ///< 1: a step ends with poses and velocities of all bodies; both are zero otherwise
+    int sensors;            ///< 1: a step ends with reading all sensors; sensor data are zero otherwise
+    int poses;              ///< 1: a step ends with poses and velocities of all bodies; both are zero otherwise
+    int contacts;           ///< so many contact points of each simulation are told of when a step ends; 0: none
+    const kk_body_ray *ray; ///< [ray_count] cast when a step ends, and by kk_simulations_forward; copied
+    int ray_count;
+    /// Asked before every substep, on the thread that takes it: what it touches beside the moment is its own affair. Anything but KK_OK ends that simulation's
+    /// steps with that status. NULL: none
+    kk_status (*controller)(void *user, const kk_moment *moment);
+    void *controller_user;
     uint64_t seed; ///< of the sensors' noise; simulation i has seed + i
     kk_room room;  ///< of each worker and each simulation from the start; zero: it grows when it is needed
 } kk_simulations_def;
@@ -49,23 +82,31 @@ KK_API kk_status kk_simulations_create(const kk_model *model, int count, const k
                                        const kk_allocator *allocator, kk_simulations **simulations, kk_error *error);
 KK_API void kk_simulations_free(kk_simulations *simulations);
 KK_API int kk_simulations_count(const kk_simulations *simulations);
+KK_API int kk_simulations_nray(const kk_simulations *simulations);     ///< rays of each
+KK_API int kk_simulations_contact_room(const kk_simulations *simulations); ///< contacts of each that are told of
 KK_API const kk_model *kk_simulations_model(const kk_simulations *simulations);
 
 // ---- the arrays, row by row one simulation after the other; they stay where they are
 
-KK_API double *kk_simulations_time(kk_simulations *simulations);    ///< [count] s
-KK_API double *kk_simulations_q(kk_simulations *simulations);       ///< [count × nq]
-KK_API double *kk_simulations_v(kk_simulations *simulations);       ///< [count × nv]
-KK_API double *kk_simulations_lag(kk_simulations *simulations);     ///< [count × nlag] activations
-KK_API double *kk_simulations_control(kk_simulations *simulations); ///< [count × nactuator] kept from step to step
+KK_API double *kk_simulations_time(kk_simulations *simulations);       ///< [count] s
+KK_API double *kk_simulations_q(kk_simulations *simulations);          ///< [count × nq]
+KK_API double *kk_simulations_v(kk_simulations *simulations);          ///< [count × nv]
+KK_API double *kk_simulations_activation(kk_simulations *simulations); ///< [count × nactivation] activations
+KK_API double *kk_simulations_control(kk_simulations *simulations);    ///< [count × nactuator] kept from step to step
 KK_API double *kk_simulations_tau(kk_simulations *simulations); ///< [count × nv] further joint forces, kept likewise
 /// [count × nbody] in the bodies' frames about their origins, kept likewise.
 KK_API kk_force *kk_simulations_wrench(kk_simulations *simulations);
-KK_API const double *kk_simulations_readings(const kk_simulations *simulations); ///< [count × nreading]
+KK_API const double *kk_simulations_sensor_data(const kk_simulations *simulations); ///< [count × nsensordata]
 /// [count × nbody × 7] orientation w, x, y, z and position of every body in the world.
 KK_API const double *kk_simulations_poses(const kk_simulations *simulations);
 /// [count × nbody × 6] angular and linear velocity of every body, world axes, of the body's origin.
 KK_API const double *kk_simulations_velocities(const kk_simulations *simulations);
+/// [count × ray_count] what the rays measure, in lengths of their directions.
+KK_API const double *kk_simulations_distances(const kk_simulations *simulations);
+/// [count] how many contacts each had at the end of its last step, which may be more than are told of.
+KK_API const int32_t *kk_simulations_ncontact(const kk_simulations *simulations);
+/// [count × contacts] the first of them; the rest of a row is zero.
+KK_API const kk_contact *kk_simulations_contacts(const kk_simulations *simulations);
 KK_API const kk_simulation_result *kk_simulations_results(const kk_simulations *simulations); ///< [count]
 
 // ---- parameters of its own
@@ -93,11 +134,11 @@ KK_API kk_status kk_simulations_step(kk_simulations *simulations, const int32_t 
 /// @param index     as in kk_simulations_step
 /// @param control   [count × steps × nactuator] by simulation, then by step
 /// @param q         [count × steps × nq] result, may be NULL    @param v  [count × steps × nv] result, may be NULL
-/// @param readings  [count × steps × nreading] result, may be NULL, which saves reading the sensors
+/// @param sensor_data  [count × steps × nsensordata] result, may be NULL, which saves reading the sensors
 KK_API kk_status kk_simulations_rollout(kk_simulations *simulations, const int32_t *index, int count, int steps,
-                                        int substeps, const double *control, double *q, double *v, double *readings,
+                                        int substeps, const double *control, double *q, double *v, double *sensor_data,
                                         kk_error *error);
-/// Puts simulations at a state, or at the model's start; controls and forces become zero, readings too. Simulations of a variation start where that one does;
+/// Puts simulations at a state, or at the model's start; controls and forces become zero, sensor data too. Simulations of a variation start where that one does;
 /// of a state of the model they take time, coordinates, velocities and activations.
 /// @param index  as in kk_simulations_step    @param state  may be NULL
 /// KK_OUT_OF_MEMORY where a simulation has no room for the contacts of the state; it is as it was then, and all

@@ -59,6 +59,7 @@ typedef struct kk_dof_def {
     double armature;       ///< inertia added on the joint side, kg or kg m², ≥ 0
     double rotor_inertia;  ///< rotor about its own axis; adds rotor_inertia · gear_ratio² to the armature
     double gear_ratio;     ///< rotor turns a joint turn
+    double restitution;    ///< of its limits: share of the speed that a stop gives back, 0 … 1
     double velocity_limit; ///< ≥ 0; +inf: none
     double effort_limit;   ///< ≥ 0; +inf: none
 } kk_dof_def;
@@ -86,6 +87,9 @@ typedef struct kk_body_def {
     /// 1: the body, fixed to the world, is part of it, as MuJoCo has it: what a joint connects to it may touch it. 0: it is the neighbor of what is
     /// connected to it, as an arm's pedestal.
     int is_ground;
+    /// Share of its weight that the body is relieved of by a force on its center of mass; 1: it floats, 0: nothing, beyond 1 it rises. In a step that
+    /// force is one from outside (kk_audit.applied); inverse dynamics and energies are those without it.
+    double gravity_compensation;
     kk_origin origin;
 } kk_body_def;
 
@@ -158,7 +162,7 @@ KK_API kk_frame_def kk_frame_def_default(void);
 /// Ratio 1, offset 0.
 KK_API kk_coupling_def kk_coupling_def_default(void);
 
-/// Inertia of a solid of uniform density about its centre, for quick models.
+/// Inertia of a solid of uniform density about its center, for quick models.
 KK_API kk_inertia kk_inertia_solid_box(double mass, double size_x, double size_y, double size_z);
 KK_API kk_inertia kk_inertia_solid_sphere(double mass, double radius);
 /// Axis along z.
@@ -170,7 +174,7 @@ KK_API kk_material_def kk_material_def_default(void);
 KK_API kk_shape_def kk_shape_def_default(void);
 KK_API kk_mesh_def kk_mesh_def_default(void); ///< scale 1
 KK_API kk_height_field_def kk_height_field_def_default(void);
-KK_API kk_look_def kk_look_def_default(void); ///< light grey
+KK_API kk_visual_def kk_visual_def_default(void); ///< light gray
 KK_API kk_material_pair_def kk_material_pair_def_default(void);
 KK_API kk_pair_def kk_pair_def_default(void);
 KK_API kk_exclude_def kk_exclude_def_default(void);
@@ -204,7 +208,7 @@ KK_API kk_status kk_spec_clone(const kk_spec *spec, const kk_allocator *allocato
     X(shape, "shape")                 \
     X(mesh, "mesh")                   \
     X(height_field, "height field")   \
-    X(look, "look")                   \
+    X(visual, "visual")               \
     X(material, "material")           \
     X(material_pair, "material pair") \
     X(pair, "pair")                   \

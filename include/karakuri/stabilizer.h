@@ -1,7 +1,7 @@
-/// A stabiliser for bipeds whose joints are position-controlled: it bends the planned motion so that the robot stays on its feet.
+/// A stabilizer for bipeds whose joints are position-controlled: it bends the planned motion so that the robot stays on its feet.
 ///
 /// Three loops, as in S. Kajita et al., "Biped walking stabilization based on linear inverted pendulum tracking", IROS 2010:
-/// - the centre of mass and its rate, against the plan, ask for another ZMP (by the divergent component, T. Sugihara 2009);
+/// - the center of mass and its rate, against the plan, ask for another ZMP (by the divergent component, T. Sugihara 2009);
 /// - that ZMP asks each foot for a force and for moments about its sole; soles are turned until the floor gives these moments
 ///   (damping control), and one leg is made longer, the other shorter, until it gives the forces;
 /// - joints follow by inverse kinematics.
@@ -13,7 +13,7 @@
 
 KK_BEGIN_DECLS
 
-/// Zero-initialised means: the defaults.
+/// Zero-initialized means: the defaults.
 typedef struct kk_stabilizer_options {
     double period;                  ///< s between two calls; 0: 0.001
     double gain;                    ///< of the divergent component, > 1; 0: 3
@@ -44,7 +44,7 @@ typedef struct kk_stabilizer_output {
 
 typedef struct kk_stabilizer kk_stabilizer;
 
-/// @param walk  the plan; must outlive the stabiliser
+/// @param walk  the plan; must outlive the stabilizer
 KK_API kk_status kk_stabilizer_create(const kk_model *model, const kk_walk *walk, const kk_stabilizer_options *options,
                                       const kk_allocator *allocator, kk_stabilizer **stabilizer);
 KK_API void kk_stabilizer_free(kk_stabilizer *stabilizer);

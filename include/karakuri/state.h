@@ -19,9 +19,9 @@ KK_API double *kk_state_q(kk_state *state); ///< [nq]
 KK_API double *kk_state_v(kk_state *state); ///< [nv]
 KK_API const double *kk_state_q_const(const kk_state *state);
 KK_API const double *kk_state_v_const(const kk_state *state);
-/// [nlag] what the actuators' lags hold, at first the value nearest to 0 within their limits.
-KK_API double *kk_state_lag(kk_state *state);
-KK_API const double *kk_state_lag_const(const kk_state *state);
+/// [nactivation] activations of actuators, at first the value nearest to 0 within their limits.
+KK_API double *kk_state_activation(kk_state *state);
+KK_API const double *kk_state_activation_const(const kk_state *state);
 
 /// Time, coordinates and velocities of a keyframe. Filters stand where its control would settle them, integrators and
 /// everything else as in a new state.

@@ -34,7 +34,7 @@ typedef enum kk_status {
 #undef KK_STATUS_ENUM
 } kk_status;
 
-enum { KK_ERROR_TEXT_SIZE = 512, KK_ERROR_FILE_SIZE = 256 };
+enum { KK_ERROR_TEXT_SIZE = 512, KK_ERROR_FILE_SIZE = 256, KK_ERROR_TRAIL_SIZE = 512 };
 
 /// What went wrong, for a person. Plain data, no ownership; may live on the stack.
 typedef struct kk_error {
@@ -43,6 +43,8 @@ typedef struct kk_error {
     int column;                    ///< 1-based, in bytes; 0 where the input was not a text
     char file[KK_ERROR_FILE_SIZE]; ///< empty where the input was not a file
     char text[KK_ERROR_TEXT_SIZE]; ///< one sentence that names the item and the likely fix
+    /// What it happened in, one line each, from the nearest on: "included from robot.xml:12:3", "while robot.xml was loaded". Empty for most.
+    char trail[KK_ERROR_TRAIL_SIZE];
 } kk_error;
 
 /// Where in a file something was written; all zero for what was made by calls.

@@ -41,33 +41,33 @@ enum {
 ///       0 uint32 magic 'KKF1'          4 uint32 size of all           8 float64 time, s         16 float64 steps so far
 ///      24 uint32 generation           28 uint32 notice               32 uint32 flags            36 uint32 nbody
 ///      40 uint32 ncontact             44 uint32 nq                   48 uint32 nv               52 uint32 nactuator
-///      56 uint32 nreading             60 uint32 0                    64 float64 oldest step to go back to
+///      56 uint32 nsensordata             60 uint32 0                    64 float64 oldest step to go back to
 ///      72 float64 newest step         80 uint64 hash of the state    88 float32 residual, m/s   92 float32 penetration, m
 ///      96 float32 kinetic energy, J  100 float32 potential energy   104 uint32 sweeps          108 uint32 Newton iterations
-///     112 float32 worst cone error   116 float32 worst Signorini    120 float32 centre of mass [3]
+///     112 float32 worst cone error   116 float32 worst Signorini    120 float32 center of mass [3]
 ///     132 float32 ZMP [3], NaN: none 144 float32 timestep, s        148 float32 speed          152 uint64 hash of the model
 ///
 ///     poses     [nbody × 7]      w, x, y, z, px, py, pz
 ///     contacts  [ncontact × 16]  position 3, normal 3, force on the second 3, gap, friction, bodies 2, shapes 2, sliding speed
-///     q [nq], v [nv], actuator force [nv], control [nactuator], readings [nreading]
+///     q [nq], v [nv], actuator force [nv], control [nactuator], sensor data [nsensordata]
 ///     wrenches  [nbody × 6]      moment and force of the joint on the body, in the body's frame
 enum {
     KK_VIEW_PAUSED = 1,
     KK_VIEW_FAILED = 2,   ///< the last step failed; the notice says why
     KK_VIEW_REPLAYS = 4,  ///< what is shown was simulated before, with the inputs that were kept
     KK_VIEW_DIFFERS = 8,  ///< a replay did not give the hash that was kept
-    KK_VIEW_NO_STEP = 16, ///< no step led here: contacts, forces and readings are empty
+    KK_VIEW_NO_STEP = 16, ///< no step led here: contacts, forces and sensor data are empty
 };
 
-/// What a frame shows. Zero-initialised members are left out of it.
+/// What a frame shows. Zero-initialized members are left out of it.
 typedef struct kk_view_source {
     const kk_model *model;
     kk_data *data; ///< scratch
     double time, steps, oldest, newest, timestep, speed;
-    const double *q, *v;     ///< v may be NULL
-    const double *control;   ///< [nactuator]; NULL: zeros
-    const double *readings;  ///< [nreading]; NULL: zeros
-    kk_simulator *simulator; ///< of the step that led here; NULL: no contacts, no forces
+    const double *q, *v;       ///< v may be NULL
+    const double *control;     ///< [nactuator]; NULL: zeros
+    const double *sensor_data; ///< [nsensordata]; NULL: zeros
+    kk_simulator *simulator;   ///< of the step that led here; NULL: no contacts, no forces
     uint64_t state_hash;
     uint32_t generation, notice, flags;
     kk_report report; ///< where there is no simulator: of a recording
@@ -86,7 +86,7 @@ typedef struct kk_session kk_session;
 
 enum { KK_SESSION_COMMAND_SIZE = 65536, KK_SESSION_SLOTS = 8 };
 
-/// Zero-initialised means: the defaults.
+/// Zero-initialized means: the defaults.
 typedef struct kk_session_def {
     size_t history_bytes; ///< memory for going back; 0: 64 MB
     int keyframe;         ///< to start from, counted from 1; 0: the model's first, or zero position where it has none
@@ -105,8 +105,8 @@ KK_API const kk_state *kk_session_state(const kk_session *session);
 KK_API kk_simulator *kk_session_simulator(kk_session *session);
 /// [nactuator] what the next step gets; may be written, which is the same as the command "control".
 KK_API double *kk_session_control(kk_session *session);
-/// [nreading] sensors behind the last step, zeros before the first.
-KK_API const double *kk_session_readings(kk_session *session);
+/// [nsensordata] sensors behind the last step, zeros before the first.
+KK_API const double *kk_session_sensor_data(kk_session *session);
 /// Changes whenever the model was replaced: descriptions of an older generation do not hold any more.
 KK_API uint32_t kk_session_generation(const kk_session *session);
 /// The newest message for a person, "" at first; the frame's `notice` counts them.
@@ -119,7 +119,7 @@ KK_API int kk_session_is_paused(const kk_session *session);
 ///     {"do": "edit", "item": "actuator", "id": 0, "field": "kp", "value": 200}   items: body, dof, actuator, material, tendon, loop,
 ///                                                              option, step; a dof's id is [body, index]
 ///     {"do": "drag", "body": 3, "point": [in the body], "target": [in the world], "stiffness": 500, "damping": 30}, {"do": "release"}
-///     {"do": "push", "body": 3, "force": [3], "moment": [3], "steps": 100}       world axes, at the centre of mass
+///     {"do": "push", "body": 3, "force": [3], "moment": [3], "steps": 100}       world axes, at the center of mass
 ///     {"do": "pause"}, {"do": "play"}, {"do": "speed", "value": 0.1}, {"do": "step", "count": 1}
 ///     {"do": "reset", "keyframe": 0}, {"do": "pose", "q": [...], "v": [...], "time": 1.5}
 ///     {"do": "rewind", "step": 1200}, {"do": "fork"}          playing from the past replays; anything that acts forks

@@ -1,7 +1,7 @@
 /// Walking patterns: from footsteps to joint angles (bipeds), and the crawl of quadrupeds.
 ///
-/// A walk is worked out as a whole when it is made: ZMP from the footsteps, centre of mass by preview control (Kajita et al. 2003), feet on
-/// cycloids, joints by inverse kinematics, and the centre of mass again so that the ZMP of the whole body, not of a point mass, is the
+/// A walk is worked out as a whole when it is made: ZMP from the footsteps, center of mass by preview control (Kajita et al. 2003), feet on
+/// cycloids, joints by inverse kinematics, and the center of mass again so that the ZMP of the whole body, not of a point mass, is the
 /// one planned. Reading frames allocates nothing. Sole frames have x forward and z up; the floor is z = 0.
 #ifndef KARAKURI_WALK_H
 #define KARAKURI_WALK_H
@@ -10,11 +10,11 @@
 
 KK_BEGIN_DECLS
 
-enum { KK_LEFT = 0, KK_RIGHT = 1 };
+typedef enum kk_foot { KK_LEFT, KK_RIGHT } kk_foot;
 
 /// Where a foot is put down, seen from where the robot stands at first (midway between its feet, x forward).
 typedef struct kk_footstep {
-    int foot;         ///< KK_LEFT or KK_RIGHT
+    kk_foot foot;
     double x, y, yaw; ///< of the sole frame
     double duration;  ///< s, of the step with the double support behind it; 0: the walk's
 } kk_footstep;
@@ -25,10 +25,10 @@ typedef struct kk_stride {
 } kk_stride;
 
 /// Feet in turn, half a width beside the body. @param steps [count] result
-KK_API void kk_footsteps_from_strides(const kk_stride *strides, int count, int first_foot, double width,
+KK_API void kk_footsteps_from_strides(const kk_stride *strides, int count, kk_foot first_foot, double width,
                                       kk_footstep *steps);
 
-/// Zero-initialised means: the defaults; the sole frames must be given.
+/// Zero-initialized means: the defaults; the sole frames must be given.
 typedef struct kk_walk_options {
     int sole[2]; ///< frames of the left and right sole
     const double
@@ -39,7 +39,7 @@ typedef struct kk_walk_options {
     double double_support; ///< s of it on both feet; 0: 0.2
     double lift;           ///< m, how high feet are lifted; 0: 0.05
     double start, end;     ///< s of standing before and after; 0: 1
-    double height;         ///< m of the centre of mass above the floor; 0: as in the posture
+    double height;         ///< m of the center of mass above the floor; 0: as in the posture
     double zmp_forward;    ///< m from the middle of the sole
     double zmp_inward;     ///< m
     double preview;        ///< s; 0: 1.6
@@ -92,6 +92,17 @@ KK_API double kk_crawl_speed(const kk_crawl *crawl);
 /// @param toe [4] frames on the axes of these joints    @param q [nq] the frame before, then the result
 KK_API kk_status kk_crawl_pose(const kk_model *model, kk_ik *ik, const kk_crawl *crawl, const int *toe, double time,
                                double *q, kk_error *error);
+
+// ---- legs whose motors sit elsewhere -------------------------------------------------------------------------------------------------
+
+/// A leg that is driven by wires, rods or belts is simulated as a chain of hinges; these tell what its motors do (S4, equations 1 and 2). Jacobians are of the
+/// foot against the body, row-major, count × count: three rows for a point, or six; Js by the model's joints, Jp by the motors.
+/// θ'p = Jp⁻¹ Js θ's. KK_SINGULAR where the leg is stretched out. @param count  1 … 6    @param parallel [count] result, may be `serial`
+KK_API kk_status kk_map_velocity(int count, const double *Js, const double *Jp, const double *serial, double *parallel,
+                                 kk_error *error);
+/// τp = Jpᵀ (Jsᵀ)⁻¹ τs: the same power.
+KK_API kk_status kk_map_torque(int count, const double *Js, const double *Jp, const double *serial, double *parallel,
+                               kk_error *error);
 
 KK_END_DECLS
 #endif

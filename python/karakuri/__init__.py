@@ -22,21 +22,21 @@ from ._errors import (Error, FileFault, InvalidArgument, InvalidModel, NotConver
 from ._spec import Message, Spec
 
 if TYPE_CHECKING:
-    from ._batch import Batch
+    from ._batch import Batch, height_scan, ray
     from ._model import Dynamics, Joint, JointState, Model, Simulator, State
     from ._variation import Randomization, add, scale
 
 __version__ = c.kk_version() or ""
 __all__ = ["Batch", "Dynamics", "Error", "FileFault", "InvalidArgument", "InvalidModel", "Joint", "JointState", "Message",
            "Model", "NotConverged", "NotFinite", "NotFound", "OutOfMemory", "Randomization", "Simulator", "SizeMismatch", "Spec", "State",
-           "SyntaxFault", "Unsupported", "add", "c", "load", "loads", "scale"]
+           "SyntaxFault", "Unsupported", "add", "c", "height_scan", "load", "loads", "ray", "scale"]
 
 
 def __getattr__(name: str) -> Any:
     """What needs numpy is imported when it is first asked for."""
     import importlib
-    if name == "Batch":
-        return importlib.import_module("._batch", __name__).Batch
+    if name in ("Batch", "height_scan", "ray"):
+        return getattr(importlib.import_module("._batch", __name__), name)
     if name in ("Randomization", "add", "scale"):
         return getattr(importlib.import_module("._variation", __name__), name)
     if name in ("Dynamics", "Joint", "JointState", "Model", "Simulator", "State"):

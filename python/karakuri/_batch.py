@@ -13,36 +13,62 @@ from ._errors import Error
 from ._model import Array, Model, State, step_options
 
 
-def _result_type() -> np.dtype[Any]:
-    names, formats, offsets, size = c.layout("kk_simulation_result")
+def _type_of(struct: str) -> np.dtype[Any]:
+    names, formats, offsets, size = c.layout(struct)
     return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": size})
+
+
+def ray(model: Model, body: str | int, origin: Sequence[float], direction: Sequence[float], limit: float, *, axes: str = "body",
+        sees_all: bool = False) -> c.kk_body_ray:
+    """A ray that goes with a body, in the axes of the body, of the world, or z up and x ahead ("yaw"). It sees what is fixed to the world, or all."""
+    numbers = {"body": c.KK_RAY_BODY, "yaw": c.KK_RAY_YAW, "world": c.KK_RAY_WORLD}
+    if axes not in numbers:
+        raise ValueError(f"axes is {axes!r}; it is one of {', '.join(numbers)}")
+    return c.kk_body_ray(body=model.body(body), axes=numbers[axes], origin=list(origin), direction=list(direction), limit=limit, sees_all=int(sees_all))
+
+
+def height_scan(model: Model, body: str | int, x: Sequence[float], y: Sequence[float], *, above: float = 1, reach: float = 5) -> list[c.kk_body_ray]:
+    """Rays straight down over a grid of the ground around a body that turns with it: x outer, y inner. They begin `above` the body's origin, so the height of
+    the ground below it is above − distance."""
+    return [ray(model, body, (a, b, above), (0, 0, -1), reach, axes="yaw") for a in x for b in y]
 
 
 class Batch:
     """n simulations of one model. Row i of every array is simulation i; arrays are views, so writing them drives and places simulations.
 
     workers is a number of threads (all processors by default); results are the same bits for any number. sensors and poses say what is
-    filled in after a step. variations give simulations parameters of their own, see Model.variation. Other options are those of kk_step_options.
+    filled in after a step; contacts is how many of each are told of in `.contacts`, rays go with bodies (see height_scan) and
+    measure `.distances`. variations give simulations parameters of their own, see Model.variation. Other options are those of kk_step_options.
     """
 
+    _twin: Batch | None
+
     def __init__(self, model: Model, count: int, *, workers: int | None = None, sensors: bool = True, poses: bool = False,
-                 seed: int = 0, variations: Sequence[Model | None] | None = None, **options: Any) -> None:
+                 contacts: int = 0, rays: Sequence[c.kk_body_ray] = (), seed: int = 0, variations: Sequence[Model | None] | None = None, **options: Any) -> None:
         threads = min(workers if workers is not None else len(os.sched_getaffinity(0)), count)
         self.model, self.count = model, count
         self._varied: list[Model | None] = [None] * count
-        self._made = {"workers": workers, "sensors": sensors, "poses": poses, "seed": seed, **options}
-        definition = c.kk_simulations_def(sensors=int(sensors), poses=int(poses), seed=seed)
+        self._made = {"workers": workers, "sensors": sensors, "poses": poses, "contacts": contacts, "seed": seed, **options}
+        self._rays, self._twin = list(rays), None
+        self._step_options = options
+        definition = c.kk_simulations_def(sensors=int(sensors), poses=int(poses), contacts=contacts, seed=seed)
+        if self._rays:
+            definition.ray = self._rays
         definition.step = step_options({**options, **({"workers": threads} if threads > 1 else {})})
         self.raw = c.kk_simulations_create(model.raw, count, definition)
         raw, n = self.raw, count
         self._time, self._q, self._v = (np.asarray(f(raw)) for f in (c.kk_simulations_time, c.kk_simulations_q, c.kk_simulations_v))
-        self._act, self._control = np.asarray(c.kk_simulations_lag(raw)), np.asarray(c.kk_simulations_control(raw))
+        self._act, self._control = np.asarray(c.kk_simulations_activation(raw)), np.asarray(c.kk_simulations_control(raw))
         self._tau = np.asarray(c.kk_simulations_tau(raw))
         self._wrench = np.asarray(c.kk_simulations_wrench(raw)).reshape(n, model.nbody, 6)
-        self.sensors: Array = np.asarray(c.kk_simulations_readings(raw))
+        self.sensors: Array = np.asarray(c.kk_simulations_sensor_data(raw))
         self.poses: Array = np.asarray(c.kk_simulations_poses(raw)).reshape(n, model.nbody, 7)
         self.velocities: Array = np.asarray(c.kk_simulations_velocities(raw)).reshape(n, model.nbody, 6)
-        self.results: NDArray[Any] = np.asarray(c.kk_simulations_results(raw)).reshape(-1).view(_result_type())
+        self.results: NDArray[Any] = np.asarray(c.kk_simulations_results(raw)).reshape(-1).view(_type_of("kk_simulation_result"))
+        self.distances: Array = np.asarray(c.kk_simulations_distances(raw)).reshape(n, len(self._rays))
+        self.ncontact: NDArray[np.int32] = np.asarray(c.kk_simulations_ncontact(raw))
+        told = np.asarray(c.kk_simulations_contacts(raw)).reshape(-1)
+        self.contacts: NDArray[Any] = told.view(_type_of("kk_contact")).reshape(n, contacts)
         if variations is not None:
             self.vary(variations)
             self.reset()
@@ -191,6 +217,49 @@ class Batch:
         """Fills poses and velocities from q and v as they are."""
         c.kk_simulations_forward(self.raw, self._index(index))
 
+    def linearize(self, index: Sequence[int] | NDArray[Any] | None = None, *, substeps: int = 1, step: float = 1e-3) -> tuple[Array, Array, Array, Array]:
+        """The step's derivatives where simulations are now, with their controls, by central differences over a batch of its own: δx' = A δx + B δu,
+        δsensors = C δx + D δu, x = (configuration along the model's tangent, v, activations). A [n, nx, nx], B [n, nx, nu], C [n, ns, nx], D [n, ns, nu].
+        Contacts are felt as they are: across a change of contact the slope is that of the chord."""
+        model, chosen = self.model, self._index(index)
+        rows = np.arange(self.count) if chosen is None else chosen
+        nv, na, nu, ns = model.nv, model.na, model.nu, model.nsensordata
+        nx, width = 2 * nv + na, 2 * nv + na + nu
+        twin = self._twin if self._twin is not None and len(self._twin) == 2 * width else Batch(model, 2 * width, sensors=ns > 0, **self._step_options)
+        self._twin = twin
+        A, B = np.zeros((len(rows), nx, nx)), np.zeros((len(rows), nx, nu))
+        C, D = np.zeros((len(rows), ns, nx)), np.zeros((len(rows), ns, nu))
+        tangent = np.zeros(nv)
+        for k, row in enumerate(rows.tolist()):
+            state, middle = self.state(row), self.q[row].copy()
+            twin.vary(self._varied[row])
+            twin.reset()
+            for i in range(2 * width):
+                twin.set_state(i, state)
+            twin.control[:], twin.tau[:], twin.wrench[:] = self.control[row], self.tau[row], self.wrench[row]
+            for j in range(width):
+                for i, way in ((2 * j, step), (2 * j + 1, -step)):
+                    if j < nv:
+                        tangent[:] = 0
+                        tangent[j] = way
+                        c.kk_integrate(model.raw, middle, tangent, twin.q[i])
+                    elif j < 2 * nv:
+                        twin.v[i, j - nv] += way
+                    elif j < nx:
+                        twin.act[i, j - 2 * nv] += way
+                    else:
+                        twin.control[i, j - nx] += way
+            twin.step(substeps)
+            change = np.zeros((width, nx))
+            for j in range(width):
+                c.kk_difference(model.raw, twin.q[2 * j + 1], twin.q[2 * j], change[j, :nv])
+            change[:, nv:2 * nv] = twin.v[0::2] - twin.v[1::2]
+            change[:, 2 * nv:] = twin.act[0::2] - twin.act[1::2]
+            change /= 2 * step
+            read = (twin.sensors[0::2] - twin.sensors[1::2]) / (2 * step)
+            A[k], B[k], C[k], D[k] = change[:nx].T, change[nx:].T, read[:nx].T, read[nx:].T
+        return A, B, C, D
+
     def state(self, index: int) -> State:
         """A simulation as a state, with all that its next step starts from."""
         if not -self.count <= index < self.count:
@@ -204,14 +273,17 @@ class Batch:
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept = [self.control.copy(), self.tau.copy(), self.wrench.copy(), [self.state(k).save() for k in range(self.count)], self._varied]
-        return _rebuilt, (self.model, self.count, self._made, kept)
+        rays = [{name: getattr(ray, name) for name in ("body", "axes", "limit", "sees_all")} | {"origin": np.array(ray.origin).tolist(),
+                                                                                        "direction": np.array(ray.direction).tolist()}
+                for ray in self._rays]
+        return _rebuilt, (self.model, self.count, self._made, kept, rays)
 
     def __repr__(self) -> str:
         return f"<Batch of {self.count} of {self.model.name!r}>"
 
 
-def _rebuilt(model: Model, count: int, made: dict[str, Any], kept: list[Any]) -> Batch:
-    batch = Batch(model, count, **made)
+def _rebuilt(model: Model, count: int, made: dict[str, Any], kept: list[Any], rays: list[dict[str, Any]]) -> Batch:
+    batch = Batch(model, count, rays=[c.kk_body_ray(**ray) for ray in rays], **made)
     if any(kept[4]):
         batch.vary(kept[4])
     batch.control, batch.tau, batch.wrench = kept[:3]

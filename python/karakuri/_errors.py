@@ -16,15 +16,20 @@ class Error(Exception):
     column: int
     remedy: str
     function: str
+    trail: list[str]
     messages: c.kk_messages | None
 
-    def __init__(self, status: int, text: str, file: str = "", line: int = 0, column: int = 0, function: str = "") -> None:
+    def __init__(self, status: int, text: str, file: str = "", line: int = 0, column: int = 0, function: str = "",
+                 trail: str = "") -> None:
         place = f"{file}:{line}:{column}: " if file and line else f"{file}: " if file else ""
         super().__init__(place + text)
         reason, _, remedy = text.partition("; ")
         self.status, self.text, self.remedy = status, reason, remedy
         self.file, self.line, self.column = file, line, column
         self.function, self.messages = function, None
+        self.trail = trail.split("\n") if trail else []
+        for line in self.trail:
+            self.add_note(line)
 
     @property
     def name(self) -> str:
@@ -33,7 +38,7 @@ class Error(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         text = f"{self.text}; {self.remedy}" if self.remedy else self.text
-        return type(self), (self.status, text, self.file, self.line, self.column, self.function)
+        return type(self), (self.status, text, self.file, self.line, self.column, self.function, "\n".join(self.trail))
 
 
 class OutOfMemory(Error, MemoryError):
@@ -84,10 +89,10 @@ _KINDS: dict[int, type[Error]] = {
 }
 
 
-def _make(status: int, text: str, file: str, line: int, column: int, function: str) -> Error:
+def _make(status: int, text: str, file: str, line: int, column: int, function: str, trail: str = "") -> Error:
     if status == c.KK_NOT_FOUND and text.startswith("cannot open"):
-        return FileFault(status, text, file, line, column, function)
-    return _KINDS.get(status, Error)(status, text, file, line, column, function)
+        return FileFault(status, text, file, line, column, function, trail)
+    return _KINDS.get(status, Error)(status, text, file, line, column, function, trail)
 
 
 c._set_error_maker(_make)  # type: ignore[attr-defined]

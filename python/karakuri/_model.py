@@ -86,8 +86,8 @@ class Model:
         self._items: Items | None = None
         self._editing = threading.Lock()
         self.nq, self.nv, self.nbody = c.kk_model_nq(raw), c.kk_model_nv(raw), c.kk_model_nbody(raw)
-        self.nu, self.na = c.kk_model_nactuator(raw), c.kk_model_nlag(raw)
-        self.nsensor, self.nsensordata = c.kk_model_nsensor(raw), c.kk_model_nreading(raw)
+        self.nu, self.na = c.kk_model_nactuator(raw), c.kk_model_nactivation(raw)
+        self.nsensor, self.nsensordata = c.kk_model_nsensor(raw), c.kk_model_nsensordata(raw)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **options: Any) -> Model:
@@ -309,7 +309,7 @@ class State:
         self.model = model
         self.raw = c.kk_state_create(model.raw)
         self._q, self._v = np.asarray(c.kk_state_q(self.raw)), np.asarray(c.kk_state_v(self.raw))
-        self._act = np.asarray(c.kk_state_lag(self.raw))
+        self._act = np.asarray(c.kk_state_activation(self.raw))
 
     @property
     def q(self) -> Array:
@@ -411,7 +411,7 @@ def step_options(options: Mapping[str, Any]) -> c.kk_step_options:
 
 
 class Simulator:
-    """Steps a state: `sim.control[:] = …; sim.step()`. Options are those of kk_step_options (timestep, tolerance, strict, budget, …)."""
+    """Steps a state: `sim.control[:] = …; sim.step()`. Options are those of kk_step_options (timestep, tolerance, strict, effort, …)."""
 
     step: Callable[[], None]
 
@@ -426,7 +426,6 @@ class Simulator:
         self._input = c.kk_input(control=self._control, tau=self._tau, wrench=self._wrench)
         self._sensors = np.zeros(model.nsensordata)
         self._command: c.kk_command | None = None
-        self._data: c.kk_data | None = None
         self.step = functools.partial(c.kk_step, model.raw, self.state.raw, self.raw, self._input)
 
     @property
@@ -486,7 +485,7 @@ class Simulator:
 
     @property
     def contacts(self) -> list[c.kk_contact]:
-        return [c.kk_simulator_contact(self.raw, k) for k in range(c.kk_simulator_contact_count(self.raw))]
+        return c.kk_simulator_contacts(self.raw)
 
     def contact_wrench(self, body: str | int, other: str | int | None = None) -> Array:
         """What contacts do to a body: moment about the world's origin, force."""
@@ -506,7 +505,7 @@ class Simulator:
         return np.array(c.kk_simulator_acceleration(self.raw))
 
     def force(self, source: str) -> Array:
-        """[nv] mean generalised forces over the step: actuator, passive, limit, friction, constraint, contact, applied."""
+        """[nv] mean generalized forces over the step: actuator, passive, limit, friction, constraint, contact, applied."""
         number = getattr(c, f"KK_FORCE_{source.upper()}", None)
         if number is None:
             raise ValueError(f"source is {source!r}; it is one of actuator, passive, limit, friction, constraint, contact, applied")
@@ -514,11 +513,18 @@ class Simulator:
 
     def pose(self, body: str | int) -> tuple[Array, Array]:
         """Rotation matrix and position of a body now."""
-        if self._data is None:
-            self._data = c.kk_data_create(self.model.raw)
-        c.kk_kinematics(self.model.raw, self._data, self.state.q)
-        pose = c.kk_body_pose(self.model.raw, self._data, self.model.body(body))
+        pose = c.kk_simulator_body_pose(self.raw, self.state.raw, self.model.body(body))
         return np.array(pose.R).reshape(3, 3), np.array(pose.p)
+
+    def velocity(self, body: str | int) -> Array:
+        """[6] angular and linear velocity of a body's origin now, world axes."""
+        return np.array(c.kk_simulator_body_velocity(self.raw, self.state.raw, self.model.body(body), c.KK_WORLD_ALIGNED))
+
+    def jacobian(self, body: str | int) -> Array:
+        """[6, nv] of a body's origin now, world axes."""
+        J = np.zeros((6, self.model.nv))
+        c.kk_simulator_body_jacobian(self.raw, self.state.raw, self.model.body(body), c.KK_WORLD_ALIGNED, J)
+        return J
 
     def __repr__(self) -> str:
         return f"<Simulator of {self.model.name!r} at {self.time:g} s>"

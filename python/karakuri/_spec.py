@@ -8,7 +8,7 @@ from typing import Any
 
 from . import c
 
-KINDS = ("body", "frame", "coupling", "shape", "mesh", "height_field", "look", "material", "material_pair", "pair", "exclude",
+KINDS = ("body", "frame", "coupling", "shape", "mesh", "height_field", "visual", "material", "material_pair", "pair", "exclude",
          "loop", "tendon", "actuator", "sensor", "keyframe")
 _EXISTS = {"body": 1, "material": 1}  # the world and the default material are there from the start
 

@@ -7,7 +7,7 @@
     mujoco.mj_step(m, d)
 
 Order and meaning are MuJoCo's: joints in the order of the file; free joints as position and quaternion, linear velocity along the world's axes
-and angular along the body's; forces on bodies in xfrc_applied at their centres of mass, world axes. What is not here is in `d.simulator`.
+and angular along the body's; forces on bodies in xfrc_applied at their centers of mass, world axes. What is not here is in `d.simulator`.
 """
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class MjData:
 
     @property
     def ncon(self) -> int:
-        return c.kk_simulator_contact_count(self.simulator.raw)
+        return c.kk_simulator_ncontact(self.simulator.raw)
 
     @property
     def contact(self) -> list[c.kk_contact]:

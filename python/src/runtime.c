@@ -514,8 +514,8 @@ static size_t count_in_model(const kkp_object *model, kkp_length what) {
     case KKP_NV: return (size_t)kk_model_nv(m);
     case KKP_NBODY: return (size_t)kk_model_nbody(m);
     case KKP_NACTUATOR: return (size_t)kk_model_nactuator(m);
-    case KKP_NREADING: return (size_t)kk_model_nreading(m);
-    case KKP_NLAG: return (size_t)kk_model_nlag(m);
+    case KKP_NSENSORDATA: return (size_t)kk_model_nsensordata(m);
+    case KKP_NACTIVATION: return (size_t)kk_model_nactivation(m);
     default: return 0;
     }
 }
@@ -875,7 +875,7 @@ static int set_pointer(kkp_object *o, const kkp_field *f, PyObject *value) {
         } else {
             n = (size_t)PySequence_Size(value);
             const size_t wanted =
-                f->length >= KKP_NQ && f->length <= KKP_NLAG ? count_in_model(model_of(o), f->length) : n;
+                f->length >= KKP_NQ && f->length <= KKP_NACTIVATION ? count_in_model(model_of(o), f->length) : n;
             if (n == wanted) {
                 held = block_from(o, f, value, (Py_ssize_t)n);
             } else {
@@ -1114,7 +1114,7 @@ int kkp_begin(kkp_call *c, const char *function, const char *const *names, PyObj
     c->nheld = c->nbuffer = c->nblock = 0;
     c->error.status = KK_OK;
     c->error.line = c->error.column = 0;
-    c->error.file[0] = c->error.text[0] = 0;
+    c->error.file[0] = c->error.text[0] = c->error.trail[0] = 0;
     if (count < least || count > most) {
         PyErr_Format(PyExc_TypeError,
                      least == most ? "%s takes %d arguments, not %zd" : "%s takes %d to %d arguments, not %zd",
@@ -1202,8 +1202,8 @@ int kkp_good(kkp_call *c, kk_status status) {
     }
     const kk_error *e = &c->error;
     const char *text = e->text[0] ? e->text : kk_status_text(status);
-    PyObject *exception = make_error ? PyObject_CallFunction(make_error, "issiis", (int)status, text, e->file, e->line,
-                                                             e->column, c->function)
+    PyObject *exception = make_error ? PyObject_CallFunction(make_error, "issiiss", (int)status, text, e->file, e->line,
+                                                             e->column, c->function, e->trail)
                                      : NULL;
     if (exception) {
         PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
@@ -1246,7 +1246,7 @@ static void check_arrays(kkp_call *c, int i, kkp_object *o, kkp_type *type, char
             *(void **)(void *)(data + f->offset)) {
             check_product(c, i, o, f, data);
         }
-        if ((f->kind != KKP_DOUBLES && f->kind != KKP_BYTES) || f->length < KKP_NQ || f->length > KKP_NLAG ||
+        if ((f->kind != KKP_DOUBLES && f->kind != KKP_BYTES) || f->length < KKP_NQ || f->length > KKP_NACTIVATION ||
             !*(void **)(void *)(data + f->offset)) {
             continue;
         }

@@ -47,8 +47,8 @@ typedef enum kkp_length {
     KKP_NV,
     KKP_NBODY,
     KKP_NACTUATOR,
-    KKP_NREADING,
-    KKP_NLAG,
+    KKP_NSENSORDATA,
+    KKP_NACTIVATION,
     KKP_UNKNOWN, ///< cannot be read
 } kkp_length;
 
@@ -219,7 +219,8 @@ int kkp_text_sink(void *user, const char *bytes, size_t size);
 int kkp_add_type(PyObject *module, kkp_type *type);
 int kkp_start(PyObject *module);
 extern kkp_type *const kkp_types[];
-extern kkp_type kkp_type_kk_model, kkp_type_kk_spec, kkp_type_kk_state, kkp_type_kk_command, kkp_type_kk_session, kkp_type_kk_simulations;
+extern kkp_type kkp_type_kk_model, kkp_type_kk_spec, kkp_type_kk_state, kkp_type_kk_command, kkp_type_kk_session,
+    kkp_type_kk_simulations;
 
 /// Threads: kk_workers with a pool behind it.
 typedef struct kkp_pool kkp_pool;

@@ -115,6 +115,24 @@ class Vectors(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, r"actions are \(3, 8\); \(2, 8\)"):
             envs.step(np.zeros((3, 8), np.float32))
 
+    def test_rows_in_shards_are_the_same_rows(self) -> None:
+        sharded: Any = importlib.import_module("karakuri.gym.sharded").ShardedVectorEnv
+        mode = gymnasium.vector.AutoresetMode.SAME_STEP
+        played: list[list[Any]] = []
+        for envs in (self.make("Hopper", 7, autoreset_mode=mode), sharded("Hopper", 7, 1, "here", autoreset_mode=mode),
+                     sharded("Hopper", 7, 3, "here", autoreset_mode=mode)):
+            rng, seen = np.random.default_rng(0), [envs.reset(seed=3)[0].tobytes()]
+            for _ in range(80):
+                *arrays, infos = envs.step(rng.uniform(-1, 1, (7, 3)).astype(np.float32))
+                final = infos.get("final_obs", np.full(7, None, dtype=object))
+                seen += [a.tobytes() for a in arrays] + [None if row is None else row.tobytes() for row in final]
+            played.append(seen)
+        self.assertEqual(played[0], played[1])
+        self.assertEqual(played[0], played[2])
+        for shards in (0, 8):
+            with self.assertRaisesRegex(ValueError, "shards"):
+                sharded("Hopper", 7, shards, "here")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -45,6 +45,7 @@ static void fill(kk_error *error, kk_status status, const char *file, int line, 
     kki_print_list(text, sizeof text, format, arguments);
     copy_truncated(error->file, sizeof error->file, file ? file : "");
     copy_truncated(error->text, sizeof error->text, text);
+    error->trail[0] = 0;
     error->status = status;
     error->line = line;
     error->column = column;
@@ -69,4 +70,20 @@ kk_status kki_error_at(kk_error *error, kk_status status, const char *file, int 
         va_end(arguments);
     }
     return status;
+}
+
+void kki_error_trail(kk_error *error, const char *format, ...) {
+    if (!error) {
+        return;
+    }
+    char line[KK_ERROR_TRAIL_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    kki_print_list(line, sizeof line, format, arguments);
+    va_end(arguments);
+    const size_t used = strlen(error->trail), more = strlen(line) + (used > 0);
+    if (used + more < sizeof error->trail) {
+        error->trail[used] = '\n';
+        memcpy(error->trail + used + (used > 0), line, strlen(line) + 1);
+    }
 }

@@ -18,4 +18,7 @@ __attribute__((format(printf, 3, 4))) kk_status kki_error_set(kk_error *error, k
 __attribute__((format(printf, 6, 7))) kk_status kki_error_at(kk_error *error, kk_status status, const char *file,
                                                              int line, int column, const char *format, ...);
 
+/// Says where an error came from: one more line of its trail. What does not fit is left out.
+__attribute__((format(printf, 2, 3))) void kki_error_trail(kk_error *error, const char *format, ...);
+
 #endif

@@ -67,7 +67,7 @@ uint64_t kk_random_next_uint64(kk_random *random) {
 }
 
 // Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019): the high word of bits * bound, with
-// the few low words rejected that would favour some results
+// the few low words rejected that would favor some results
 uint64_t kk_random_next_below(kk_random *random, uint64_t bound) {
     kki_uint128 product = kki_multiply_wide(kk_random_next_uint64(random), bound);
     if (product.lo < bound) {

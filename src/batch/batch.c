@@ -1,6 +1,6 @@
 /// Many states of one model, a laneful at a time.
 ///
-/// Where coordinates of neighbouring states lie side by side, a kernel reads and writes the caller's arrays in place. Everything
+/// Where coordinates of neighboring states lie side by side, a kernel reads and writes the caller's arrays in place. Everything
 /// else (states one after the other, a last handful that does not fill the lanes) passes through small buffers of one laneful; idle
 /// lanes repeat the last state, so that they compute something finite that nobody reads.
 #include <karakuri/batch.h>

@@ -9,8 +9,10 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/float_bits.h"
 #include "base/missing.h"
 #include "base/workers.h"
+#include "collision/scene.h"
 #include "dynamics/data.h"
 #include "model/warm.h"
 #include "simulate/simulator.h"
@@ -24,7 +26,8 @@ enum { GRAIN = 1 };
 typedef struct hand {
     kk_simulator *simulator;
     kk_data *data;
-    int failed; ///< −1: none
+    kk_scene *scene; ///< where there are rays
+    int failed;      ///< −1: none
     kk_error error;
 } hand;
 
@@ -33,11 +36,15 @@ struct kk_simulations {
     const kk_model *model;
     kk_simulations_def def;
     int count, nhand;
-    hand *hand;                                 ///< [nhand]
-    kk_state **state, *start;                   ///< [count]; what reset gives
-    const kk_model **variation;                 ///< [count] NULL: the model itself
-    double *time, *q, *v, *lag, *control, *tau; ///< rows
-    double *wrench, *readings, *poses, *velocities;
+    hand *hand;                                        ///< [nhand]
+    kk_state **state, *start;                          ///< [count]; what reset gives
+    const kk_model **variation;                        ///< [count] NULL: the model itself
+    double *time, *q, *v, *activation, *control, *tau; ///< rows
+    double *wrench, *sensor_data, *poses, *velocities, *distances;
+    int32_t *ncontact;            ///< [count]
+    kk_contact *contact;          ///< [count × def.contacts]
+    kk_body_ray *ray;             ///< [def.ray_count]
+    unsigned char *is_robot;      ///< [nshape] not fixed to the world
     kk_simulation_result *result; ///< [count]
     unsigned char *is_named;      ///< [count] by the index of the call under way
 };
@@ -49,7 +56,7 @@ typedef struct row {
     size_t width;
 } row;
 
-enum { ROWS = 10 };
+enum { ROWS = 11 };
 
 /// All arrays of doubles with the numbers that each simulation has in them.
 static void rows_of(kk_simulations *s, row rows[ROWS]) {
@@ -58,14 +65,19 @@ static void rows_of(kk_simulations *s, row rows[ROWS]) {
     const row all[ROWS] = {{&s->time, 1},
                            {&s->q, (size_t)m->nq},
                            {&s->v, nv},
-                           {&s->lag, (size_t)m->nlag},
+                           {&s->activation, (size_t)m->nactivation},
                            {&s->control, (size_t)m->nactuator},
                            {&s->tau, nv},
                            {&s->wrench, nbody * WRENCH_NUMBERS},
-                           {&s->readings, (size_t)m->nreading},
+                           {&s->sensor_data, (size_t)m->nsensordata},
                            {&s->poses, nbody * POSE_NUMBERS},
-                           {&s->velocities, nbody * VELOCITY_NUMBERS}};
+                           {&s->velocities, nbody * VELOCITY_NUMBERS},
+                           {&s->distances, (size_t)s->def.ray_count}};
     memcpy(rows, all, sizeof all);
+}
+
+static size_t contact_bytes(const kk_simulations *s) {
+    return (size_t)s->def.contacts * sizeof(kk_contact);
 }
 
 static kk_status make_rows(kk_simulations *s) {
@@ -78,7 +90,9 @@ static kk_status make_rows(kk_simulations *s) {
     }
     s->result = kki_allocate_array_zeroed(&s->allocator, (size_t)s->count, sizeof *s->result);
     s->is_named = kki_allocate_array_zeroed(&s->allocator, (size_t)s->count, sizeof *s->is_named);
-    return whole && s->result && s->is_named ? KK_OK : KK_OUT_OF_MEMORY;
+    s->ncontact = kki_allocate_array_zeroed(&s->allocator, (size_t)s->count, sizeof *s->ncontact);
+    s->contact = kki_allocate_array_zeroed(&s->allocator, (size_t)s->count, contact_bytes(s));
+    return whole && s->result && s->is_named && s->ncontact && s->contact ? KK_OK : KK_OUT_OF_MEMORY;
 }
 
 static const kk_model *model_of(const kk_simulations *s, int i) {
@@ -97,6 +111,43 @@ static kk_status make_states(kk_simulations *s) {
     return status;
 }
 
+static int is_finite(kk_vec3 x) {
+    return kki_is_finite(x.x) && kki_is_finite(x.y) && kki_is_finite(x.z);
+}
+
+static kk_status check_def(const kk_model *m, const kk_simulations_def *def, kk_error *error) {
+    if (def->contacts < 0 || def->ray_count < 0 || (def->ray_count > 0 && !def->ray)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "contacts and ray_count count from 0, and rays must be given");
+    }
+    for (int i = 0; i < def->ray_count; i++) {
+        const kk_body_ray *r = &def->ray[i];
+        if (r->body < 0 || r->body >= m->nbody || (unsigned)r->axes > KK_RAY_WORLD || !is_finite(r->origin) ||
+            !is_finite(r->direction) || !(r->limit > 0)) {
+            return kki_error_set(error, KK_INVALID_ARGUMENT,
+                                 "ray %d: its body, its axes, its numbers or its limit are none; a limit is above 0",
+                                 i);
+        }
+    }
+    return KK_OK;
+}
+
+/// Rays, and whom they see through.
+static kk_status make_rays(kk_simulations *s) {
+    const kk_model *m = s->model;
+    s->ray = kki_allocate_array_zeroed(&s->allocator, (size_t)s->def.ray_count, sizeof *s->ray);
+    s->is_robot = kki_allocate_array_zeroed(&s->allocator, (size_t)m->nshape, sizeof *s->is_robot);
+    if (!s->ray || !s->is_robot) {
+        return KK_OUT_OF_MEMORY;
+    }
+    for (int i = 0; i < s->def.ray_count; i++) {
+        s->ray[i] = s->def.ray[i];
+    }
+    for (int i = 0; i < m->nshape; i++) {
+        s->is_robot[i] = m->body[m->shape[i].body].node != 0;
+    }
+    return KK_OK;
+}
+
 /// A simulator and a data for each worker; a simulator by itself has one thread.
 static kk_status make_hands(kk_simulations *s, kk_error *error) {
     kk_step_options options = s->def.step;
@@ -108,6 +159,9 @@ static kk_status make_hands(kk_simulations *s, kk_error *error) {
         const int reserves = s->def.room.contacts > 0 || s->def.room.near_pairs > 0;
         status = status || !reserves ? status : kk_simulator_reserve(s->hand[i].simulator, s->def.room, error);
         status = status ? status : kk_data_create(s->model, &s->allocator, &s->hand[i].data);
+        if (status == KK_OK && s->def.ray_count > 0) {
+            status = kk_scene_create(s->model, &s->allocator, &s->hand[i].scene, error);
+        }
     }
     return status;
 }
@@ -120,6 +174,8 @@ static void release_rows(kk_simulations *s) {
     }
     kki_release_array(&s->allocator, s->result, (size_t)s->count, sizeof *s->result);
     kki_release_array(&s->allocator, s->is_named, (size_t)s->count, sizeof *s->is_named);
+    kki_release_array(&s->allocator, s->ncontact, (size_t)s->count, sizeof *s->ncontact);
+    kki_release_array(&s->allocator, s->contact, (size_t)s->count, contact_bytes(s));
 }
 
 void kk_simulations_free(kk_simulations *simulations) {
@@ -130,7 +186,10 @@ void kk_simulations_free(kk_simulations *simulations) {
     for (int i = 0; s->hand && i < s->nhand; i++) {
         kk_simulator_free(s->hand[i].simulator);
         kk_data_free(s->hand[i].data);
+        kk_scene_free(s->hand[i].scene);
     }
+    kki_release_array(&s->allocator, s->ray, (size_t)s->def.ray_count, sizeof *s->ray);
+    kki_release_array(&s->allocator, s->is_robot, (size_t)s->model->nshape, sizeof *s->is_robot);
     for (int i = 0; s->state && i < s->count; i++) {
         kk_state_free(s->state[i]);
     }
@@ -156,6 +215,11 @@ kk_status kk_simulations_create(const kk_model *model, int count, const kk_simul
     if (count < 1) {
         return kki_error_set(error, KK_INVALID_ARGUMENT, "%d simulations were asked for; the least is 1", count);
     }
+    static const kk_simulations_def defaults = {0};
+    const kk_status checked = check_def(model, def ? def : &defaults, error);
+    if (checked != KK_OK) {
+        return checked;
+    }
     const kk_allocator chosen = kki_allocator_or_default(allocator);
     kk_simulations *s = kki_allocate_zeroed(&chosen, sizeof *s);
     if (!s) {
@@ -164,12 +228,14 @@ kk_status kk_simulations_create(const kk_model *model, int count, const kk_simul
     s->allocator = chosen;
     s->model = model;
     s->count = count;
-    s->def = def ? *def : (kk_simulations_def){0};
+    s->def = def ? *def : defaults;
     s->nhand = worker_count(&s->def.step.workers);
     kk_error why = {0};
     kk_status status = make_hands(s, &why); // which checks the options
     status = status ? status : make_rows(s);
     status = status ? status : make_states(s);
+    status = status ? status : make_rays(s);
+    s->def.ray = NULL; // the caller's
     status = status ? status : kk_simulations_reset(s, NULL, count, NULL, &why);
     if (status != KK_OK) {
         kk_simulations_free(s);
@@ -184,6 +250,12 @@ kk_status kk_simulations_create(const kk_model *model, int count, const kk_simul
 int kk_simulations_count(const kk_simulations *simulations) {
     return simulations->count;
 }
+int kk_simulations_nray(const kk_simulations *simulations) {
+    return simulations->def.ray_count;
+}
+int kk_simulations_contact_room(const kk_simulations *simulations) {
+    return simulations->def.contacts;
+}
 const kk_model *kk_simulations_model(const kk_simulations *simulations) {
     return simulations->model;
 }
@@ -196,8 +268,8 @@ double *kk_simulations_q(kk_simulations *simulations) {
 double *kk_simulations_v(kk_simulations *simulations) {
     return simulations->v;
 }
-double *kk_simulations_lag(kk_simulations *simulations) {
-    return simulations->lag;
+double *kk_simulations_activation(kk_simulations *simulations) {
+    return simulations->activation;
 }
 double *kk_simulations_control(kk_simulations *simulations) {
     return simulations->control;
@@ -208,14 +280,23 @@ double *kk_simulations_tau(kk_simulations *simulations) {
 kk_force *kk_simulations_wrench(kk_simulations *simulations) {
     return (kk_force *)(void *)simulations->wrench;
 }
-const double *kk_simulations_readings(const kk_simulations *simulations) {
-    return simulations->readings;
+const double *kk_simulations_sensor_data(const kk_simulations *simulations) {
+    return simulations->sensor_data;
 }
 const double *kk_simulations_poses(const kk_simulations *simulations) {
     return simulations->poses;
 }
 const double *kk_simulations_velocities(const kk_simulations *simulations) {
     return simulations->velocities;
+}
+const double *kk_simulations_distances(const kk_simulations *simulations) {
+    return simulations->distances;
+}
+const int32_t *kk_simulations_ncontact(const kk_simulations *simulations) {
+    return simulations->ncontact;
+}
+const kk_contact *kk_simulations_contacts(const kk_simulations *simulations) {
+    return simulations->contact;
 }
 const kk_simulation_result *kk_simulations_results(const kk_simulations *simulations) {
     return simulations->result;
@@ -225,20 +306,20 @@ const kk_simulation_result *kk_simulations_results(const kk_simulations *simulat
 
 static void row_to_state(const kk_simulations *s, int i, kk_state *to) {
     const kk_model *m = s->model;
-    const size_t nq = (size_t)m->nq, nv = (size_t)m->nv, nlag = (size_t)m->nlag, at = (size_t)i;
+    const size_t nq = (size_t)m->nq, nv = (size_t)m->nv, nactivation = (size_t)m->nactivation, at = (size_t)i;
     kk_state_set_time(to, s->time[i]);
     memcpy(kk_state_q(to), s->q + at * nq, nq * sizeof(double));
     memcpy(kk_state_v(to), s->v + at * nv, nv * sizeof(double));
-    memcpy(kk_state_lag(to), s->lag + at * nlag, nlag * sizeof(double));
+    memcpy(kk_state_activation(to), s->activation + at * nactivation, nactivation * sizeof(double));
 }
 
 static void state_to_row(kk_simulations *s, int i, const kk_state *from) {
     const kk_model *m = s->model;
-    const size_t nq = (size_t)m->nq, nv = (size_t)m->nv, nlag = (size_t)m->nlag, at = (size_t)i;
+    const size_t nq = (size_t)m->nq, nv = (size_t)m->nv, nactivation = (size_t)m->nactivation, at = (size_t)i;
     s->time[i] = kk_state_time(from);
     memcpy(s->q + at * nq, kk_state_q_const(from), nq * sizeof(double));
     memcpy(s->v + at * nv, kk_state_v_const(from), nv * sizeof(double));
-    memcpy(s->lag + at * nlag, kk_state_lag_const(from), nlag * sizeof(double));
+    memcpy(s->activation + at * nactivation, kk_state_activation_const(from), nactivation * sizeof(double));
 }
 
 kk_status kk_simulations_get_state(const kk_simulations *simulations, int index, kk_state *state) {
@@ -323,7 +404,7 @@ typedef struct job {
     const kk_state *state;
     int steps; ///< of a rollout, and its arrays
     const double *control;
-    double *q, *v, *readings;
+    double *q, *v, *sensor_data;
 } job;
 
 static int named(const job *j, int k) {
@@ -356,10 +437,8 @@ static void note_failure(hand *h, int i, const kk_error *why) {
     }
 }
 
-static void see_bodies(kk_simulations *s, hand *h, int i) {
+static void tell_poses(kk_simulations *s, hand *h, int i) {
     const kk_model *m = model_of(s, i);
-    kki_data_turn_to(h->data, m);
-    kk_kinematics_velocity(m, h->data, s->q + (size_t)i * (size_t)m->nq, s->v + (size_t)i * (size_t)m->nv);
     for (int b = 0; b < m->nbody; b++) {
         const size_t at = (size_t)i * (size_t)m->nbody + (size_t)b;
         const kk_transform X = kk_body_pose(m, h->data, b);
@@ -371,9 +450,74 @@ static void see_bodies(kk_simulations *s, hand *h, int i) {
     }
 }
 
+/// A turn about z by which x points where the body's x axis does over the ground; none where that is upright.
+static kk_mat3 yaw_of(kk_mat3 R) {
+    const kk_vec3 x = kk_mat3_column(R, 0);
+    const double length = kk_vec3_norm(kk_vec3_make(x.x, x.y, 0));
+    const double c = length > 0 ? x.x / length : 1, s = length > 0 ? x.y / length : 0;
+    return kk_mat3_from_columns(kk_vec3_make(c, s, 0), kk_vec3_make(-s, c, 0), kk_vec3_make(0, 0, 1));
+}
+
+static void cast_rays(kk_simulations *s, hand *h, int i) {
+    double *const distance = s->distances + (size_t)i * (size_t)s->def.ray_count;
+    kk_scene_place(h->scene, h->data);
+    for (int k = 0; k < s->def.ray_count; k++) {
+        const kk_body_ray *r = &s->ray[k];
+        const kk_transform X = kk_body_pose(model_of(s, i), h->data, r->body);
+        const kk_mat3 R = r->axes == KK_RAY_BODY ? X.R : r->axes == KK_RAY_YAW ? yaw_of(X.R) : kk_mat3_identity();
+        const kk_ray ray = {kk_vec3_add(X.p, kk_mat3_mul_vec(R, r->origin)), kk_mat3_mul_vec(R, r->direction),
+                            r->limit};
+        kk_ray_hit hit;
+        kki_scene_rays(h->scene, r->sees_all ? NULL : s->is_robot, &ray, 1, &hit);
+        distance[k] = hit.shape < 0 ? r->limit : hit.distance;
+    }
+}
+
+/// What is asked for of where the bodies are.
+static void see_bodies(kk_simulations *s, hand *h, int i, int poses) {
+    const kk_model *m = model_of(s, i);
+    if (!poses && s->def.ray_count == 0) {
+        return;
+    }
+    kki_data_turn_to(h->data, m);
+    kk_kinematics_velocity(m, h->data, s->q + (size_t)i * (size_t)m->nq, s->v + (size_t)i * (size_t)m->nv);
+    if (poses) {
+        tell_poses(s, h, i);
+    }
+    if (s->def.ray_count > 0) {
+        cast_rays(s, h, i);
+    }
+}
+
+static void tell_contacts(kk_simulations *s, hand *h, int i) {
+    kk_contact *const told_of = s->contact + (size_t)i * (size_t)s->def.contacts;
+    const int most = s->def.contacts, n = kk_simulator_ncontact(h->simulator), told = n < most ? n : most;
+    s->ncontact[i] = n;
+    memset(told_of, 0, contact_bytes(s));
+    if (told > 0) {
+        memcpy(told_of, kk_simulator_contacts(h->simulator), (size_t)told * sizeof *told_of);
+    }
+}
+
 static kk_status read_sensors(kk_simulations *s, hand *h, int i, kk_error *error) {
-    double *const readings = s->readings + (size_t)i * (size_t)s->model->nreading;
-    return kk_simulator_read_sensors(h->simulator, s->state[i], s->def.seed + (uint64_t)i, readings, error);
+    double *const sensor_data = s->sensor_data + (size_t)i * (size_t)s->model->nsensordata;
+    return kk_simulator_read_sensors(h->simulator, s->state[i], s->def.seed + (uint64_t)i, sensor_data, error);
+}
+
+static kk_status ask_controller(kk_simulations *s, int i, int substep, kk_error *why) {
+    const kk_model *m = s->model;
+    const size_t at = (size_t)i;
+    const kk_moment moment = {.simulation = i,
+                              .substep = substep,
+                              .time = kk_state_time(s->state[i]),
+                              .q = kk_state_q_const(s->state[i]),
+                              .v = kk_state_v_const(s->state[i]),
+                              .sensor_data = s->sensor_data + at * (size_t)m->nsensordata,
+                              .control = s->control + at * (size_t)m->nactuator,
+                              .tau = s->tau + at * (size_t)m->nv,
+                              .wrench = kk_simulations_wrench(s) + at * (size_t)m->nbody};
+    const kk_status status = s->def.controller(s->def.controller_user, &moment);
+    return status ? kki_error_set(why, status, "its controller ended it before substep %d", substep) : KK_OK;
 }
 
 /// So many steps of a simulation whose state is loaded; its row follows.
@@ -386,7 +530,8 @@ static void take_substeps(const job *j, int i, hand *h, kk_error *why) {
                             .wrench = kk_simulations_wrench(s) + at * (size_t)m->nbody};
     kk_simulation_result *r = &s->result[i];
     for (int k = 0; k < j->substeps && r->status == KK_OK; k++) {
-        r->status = kk_step(m, s->state[i], h->simulator, &input, why);
+        r->status = s->def.controller ? ask_controller(s, i, k, why) : KK_OK;
+        r->status = r->status ? r->status : kk_step(m, s->state[i], h->simulator, &input, why);
         if (r->status == KK_OK) {
             note_step(&h->simulator->report, r);
         }
@@ -402,8 +547,9 @@ static void begin_one(kk_simulations *s, int i) {
 static void end_one(const job *j, int i, hand *h, int senses, kk_error *why) {
     kk_simulations *s = j->s;
     kk_simulation_result *r = &s->result[i];
-    if (s->def.poses) {
-        see_bodies(s, h, i);
+    see_bodies(s, h, i, s->def.poses);
+    if (r->substeps > 0) {
+        tell_contacts(s, h, i);
     }
     if (senses && r->status == KK_OK && r->substeps > 0) {
         r->status = read_sensors(s, h, i, why);
@@ -510,14 +656,14 @@ static void roll_one(const job *j, int k, hand *h) {
         const size_t at = (size_t)k * (size_t)j->steps + (size_t)t;
         record(j->control, nu, at, s->control, (size_t)i);
         take_substeps(j, i, h, &why);
-        if (j->readings && s->result[i].status == KK_OK && s->result[i].substeps > 0) {
+        if (j->sensor_data && s->result[i].status == KK_OK && s->result[i].substeps > 0) {
             s->result[i].status = read_sensors(s, h, i, &why);
         }
         record(s->q, m->nq, (size_t)i, j->q, at);
         record(s->v, m->nv, (size_t)i, j->v, at);
-        record(s->readings, m->nreading, (size_t)i, j->readings, at);
+        record(s->sensor_data, m->nsensordata, (size_t)i, j->sensor_data, at);
     }
-    end_one(j, i, h, s->def.sensors && !j->readings, &why);
+    end_one(j, i, h, s->def.sensors && !j->sensor_data, &why);
 }
 
 static void roll_share(void *context, int first, int end, int worker) {
@@ -528,7 +674,7 @@ static void roll_share(void *context, int first, int end, int worker) {
 }
 
 kk_status kk_simulations_rollout(kk_simulations *simulations, const int32_t *index, int count, int steps, int substeps,
-                                 const double *control, double *q, double *v, double *readings, kk_error *error) {
+                                 const double *control, double *q, double *v, double *sensor_data, kk_error *error) {
     if (kki_is_missing(simulations)) {
         return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
     }
@@ -548,7 +694,7 @@ kk_status kk_simulations_rollout(kk_simulations *simulations, const int32_t *ind
              .control = control,
              .q = q,
              .v = v,
-             .readings = readings};
+             .sensor_data = sensor_data};
     share(s, count, roll_share, &j);
     return first_failure(s, error);
 }
@@ -585,10 +731,10 @@ static void reset_one(kk_simulations *s, hand *h, int i, const kk_state *state) 
     clear_row(s->control, (size_t)m->nactuator, i);
     clear_row(s->tau, (size_t)m->nv, i);
     clear_row(s->wrench, (size_t)m->nbody * WRENCH_NUMBERS, i);
-    clear_row(s->readings, (size_t)m->nreading, i);
-    if (s->def.poses) {
-        see_bodies(s, h, i);
-    }
+    clear_row(s->sensor_data, (size_t)m->nsensordata, i);
+    s->ncontact[i] = 0;
+    memset(s->contact + (size_t)i * (size_t)s->def.contacts, 0, contact_bytes(s));
+    see_bodies(s, h, i, s->def.poses);
 }
 
 static void reset_share(void *context, int first, int end, int worker) {
@@ -619,7 +765,7 @@ kk_status kk_simulations_reset(kk_simulations *simulations, const int32_t *index
 static void forward_share(void *context, int first, int end, int worker) {
     const job *j = context;
     for (int k = first; k < end; k++) {
-        see_bodies(j->s, &j->s->hand[worker], named(j, k));
+        see_bodies(j->s, &j->s->hand[worker], named(j, k), 1);
     }
 }
 

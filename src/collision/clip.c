@@ -35,7 +35,7 @@ typedef struct frame {
     kk_vec3 u, v, n;
 } frame;
 
-// Two directions across n, the same for neighbouring n but at a few seams.
+// Two directions across n, the same for neighboring n but at a few seams.
 static void frame_about(kk_vec3 n, frame *f) {
     const double x = n.x < 0 ? -n.x : n.x;
     const kk_vec3 t = x < 0.8 ? kk_vec3_make(1, 0, 0) : kk_vec3_make(0, 1, 0);
@@ -270,9 +270,9 @@ static double square_apart(const point_list *l, int a, int b) {
 }
 
 // Four points that span the patch: an extreme, the one farthest from it, and the widest on both sides of their line. The
-// tiny favour for earlier points keeps the choice where symmetric patches leave it open.
+// tiny favor for earlier points keeps the choice where symmetric patches leave it open.
 static void span(const point_list *l, int kept[KEPT]) {
-    const double favour = 1 + 1e-6;
+    const double favor = 1 + 1e-6;
     double extreme = l->point[0].x + 0.1 * l->point[0].y, farthest = 0;
     kept[0] = 0;
     for (int i = 1; i < l->count; i++) {
@@ -283,7 +283,7 @@ static void span(const point_list *l, int kept[KEPT]) {
     kept[1] = kept[0] == 0;
     for (int i = 0; i < l->count; i++) {
         const double square = square_apart(l, i, kept[0]);
-        if (square > favour * farthest) {
+        if (square > favor * farthest) {
             farthest = square;
             kept[1] = i;
         }
@@ -294,10 +294,10 @@ static void span(const point_list *l, int kept[KEPT]) {
     const double dx = l->point[kept[1]].x - x0, dy = l->point[kept[1]].y - y0;
     for (int i = 0; i < l->count; i++) {
         const double t = dx * (l->point[i].y - y0) - dy * (l->point[i].x - x0);
-        if (t > favour * widest) {
+        if (t > favor * widest) {
             widest = t;
             kept[2] = i;
-        } else if (t < favour * narrowest) {
+        } else if (t < favor * narrowest) {
             narrowest = t;
             kept[3] = i;
         }
@@ -374,9 +374,9 @@ static void write_manifold(const frame *f, double ra, double rb, const point_lis
 
 // Whether B's face is the reference: the one that faces the normal better; the last choice holds while they are alike.
 static bool choose_reference(const outline *a, const outline *b, const kki_pair_memory *memory) {
-    const double favour = 1e-3;
+    const double favor = 1e-3;
     const bool was_b = memory->reference >> 31;
-    return was_b ? b->facing + favour >= a->facing : b->facing > a->facing + favour;
+    return was_b ? b->facing + favor >= a->facing : b->facing > a->facing + favor;
 }
 
 void kki_patches_meet(const kki_meeting *m, const kk_transform *X_WA, kki_pair_memory *memory, kki_manifold *manifold) {

@@ -6,7 +6,7 @@
 // polytope, the answer is the best support plane seen, hence always a true separating move.
 //
 // Faces in the plane of the new point count as visible: then no new face can be a sliver on the line of an old edge. But a
-// disc's cap would be made anew for each point of its rim; of curved bodies only those count that would get a thin neighbour.
+// disc's cap would be made anew for each point of its rim; of curved bodies only those count that would get a thin neighbor.
 #include <stdbool.h>
 
 #include "collision/gjk.h"
@@ -343,8 +343,8 @@ static void write_flat(const polytope *p, const kki_simplex *s, kki_core_distanc
     } else if (p->point_count >= 3) {
         n = triangle_normal(p);
     }
-    const kk_vec3 centre = p->pair->X_AB.p;
-    result->normal = kk_vec3_dot(n, centre) < 0 ? kk_vec3_neg(n) : n;
+    const kk_vec3 center = p->pair->X_AB.p;
+    result->normal = kk_vec3_dot(n, center) < 0 ? kk_vec3_neg(n) : n;
     result->distance = kki_core_separation(p->pair, result->normal);
     result->on_a = result->on_b = kk_vec3_make(0, 0, 0);
     for (int i = 0; i < s->count; i++) {

@@ -1,4 +1,4 @@
-// Triangles with their neighbourhood; see facet.h.
+// Triangles with their neighborhood; see facet.h.
 #include "collision/facet.h"
 
 #include "collision/facet_side.h"
@@ -14,14 +14,14 @@ static double longest_edge(const kki_facet *f) {
 
 // ---- from a mesh
 
-typedef struct neighbour {
+typedef struct neighbor {
     bool is_there;
     kk_vec3 opposite, n;
-} neighbour;
+} neighbor;
 
-static neighbour neighbour_in_mesh(const kki_surface *s, const kki_facet *f, int k) {
+static neighbor neighbor_in_mesh(const kki_surface *s, const kki_facet *f, int k) {
     const int32_t other = s->facet[f->place].beside[k];
-    neighbour r = {.is_there = other >= 0, .opposite = f->v[k]};
+    neighbor r = {.is_there = other >= 0, .opposite = f->v[k]};
     if (!r.is_there) {
         return r;
     }
@@ -35,15 +35,15 @@ static neighbour neighbour_in_mesh(const kki_surface *s, const kki_facet *f, int
     return r;
 }
 
-static neighbour neighbour_of(const kki_facet *f, int k) {
+static neighbor neighbor_of(const kki_facet *f, int k) {
     if (f->surface) {
-        return neighbour_in_mesh(f->surface, f, k);
+        return neighbor_in_mesh(f->surface, f, k);
     }
-    return (neighbour){f->has_neighbour[k], f->opposite[k], f->n_neighbour[k]};
+    return (neighbor){f->has_neighbor[k], f->opposite[k], f->n_neighbor[k]};
 }
 
 bool kki_facet_normal_beside(const kki_facet *f, int k, kk_vec3 *n) {
-    const neighbour other = neighbour_of(f, k);
+    const neighbor other = neighbor_of(f, k);
     *n = other.n;
     return other.is_there;
 }
@@ -87,9 +87,9 @@ static int32_t field_edge(const kki_height_field *h, const int32_t row[3], const
 
 static void load_field_edge(const kki_height_field *h, kki_facet *f, int k, const int32_t row[3],
                             const int32_t column[3]) {
-    const int32_t other = kki_height_field_neighbour(h, f->face, k);
+    const int32_t other = kki_height_field_neighbor(h, f->face, k);
     f->edge[k] = field_edge(h, row, column, k);
-    f->has_neighbour[k] = other >= 0;
+    f->has_neighbor[k] = other >= 0;
     f->edge_kind[k] = KKI_EDGE_BORDER;
     if (other < 0) {
         return;
@@ -103,15 +103,15 @@ static void load_field_edge(const kki_height_field *h, kki_facet *f, int k, cons
             f->opposite[k] = kki_height_field_vertex(h, r[i], c[i]);
         }
     }
-    f->n_neighbour[k] = kki_height_field_normal(h, other);
+    f->n_neighbor[k] = kki_height_field_normal(h, other);
     const double rise = kk_vec3_dot(f->n, kk_vec3_sub(f->opposite[k], f->v[k]));
-    f->edge_kind[k] = is_flat_between(f->n, f->n_neighbour[k]) ? KKI_EDGE_FLAT
-                      : rise < 0                               ? KKI_EDGE_CONVEX
-                                                               : KKI_EDGE_CONCAVE;
+    f->edge_kind[k] = is_flat_between(f->n, f->n_neighbor[k]) ? KKI_EDGE_FLAT
+                      : rise < 0                              ? KKI_EDGE_CONVEX
+                                                              : KKI_EDGE_CONCAVE;
 }
 
 // The samples around a sample in the triangulation, up to six.
-static int field_neighbours(const kki_height_field *h, int32_t vertex, kk_vec3 p[6]) {
+static int field_neighbors(const kki_height_field *h, int32_t vertex, kk_vec3 p[6]) {
     static const int8_t AROUND[6][2] = {{0, 1}, {1, 1}, {1, 0}, {0, -1}, {-1, -1}, {-1, 0}};
     const int32_t row = vertex / h->columns, column = vertex % h->columns;
     int count = 0;
@@ -127,7 +127,7 @@ static int field_neighbours(const kki_height_field *h, int32_t vertex, kk_vec3 p
 // inner, and all around in the plane of one face
 static bool field_vertex_is_flat(const kki_height_field *h, int32_t vertex, kk_vec3 p, kk_vec3 n) {
     kk_vec3 around[6];
-    const int count = field_neighbours(h, vertex, around);
+    const int count = field_neighbors(h, vertex, around);
     for (int i = 0; i < count; i++) {
         const kk_vec3 e = kk_vec3_sub(around[i], p);
         const double rise = kk_vec3_dot(n, e);
@@ -185,7 +185,7 @@ bool kki_facet_edge_is_summit(const kki_facet *f, int k, kk_vec3 d) {
     if (f->edge_kind[k] == KKI_EDGE_FLAT || !stays_below(f->v[k], f->v[(k + 2) % 3], d)) {
         return false;
     }
-    const neighbour other = neighbour_of(f, k);
+    const neighbor other = neighbor_of(f, k);
     return !other.is_there || (stays_below(f->v[k], other.opposite, d) &&
                                (!f->is_solid || kk_vec3_dot(d, kk_vec3_add(f->n, other.n)) > 0));
 }
@@ -193,7 +193,7 @@ bool kki_facet_edge_is_summit(const kki_facet *f, int k, kk_vec3 d) {
 static bool field_vertex_is_summit(const kki_height_field *h, const kki_facet *f, int k, kk_vec3 d) {
     kk_vec3 around[6];
     const bool is_foot = kki_facet_is_foot(h, f->vertex[k]);
-    const int count = is_foot ? kki_facet_around_foot(h, f->v[k], around) : field_neighbours(h, f->vertex[k], around);
+    const int count = is_foot ? kki_facet_around_foot(h, f->v[k], around) : field_neighbors(h, f->vertex[k], around);
     for (int i = 0; i < count; i++) {
         if (!stays_below(f->v[k], around[i], d)) {
             return false;

@@ -1,8 +1,8 @@
-// One triangle of a mesh or height field with what contact needs to know of its neighbourhood.
+// One triangle of a mesh or height field with what contact needs to know of its neighborhood.
 //
 // Which directions may a contact at a triangle have? Those along which the feature that touches is a local summit of the
 // surface: the face along its normal, an edge or a vertex along d where nothing next to it reaches farther along d. This
-// is Kuroda's choice by the neighbouring faces (S1 5.4.2, his q0 and q1) in a form that serves faces, edges and vertices,
+// is Kuroda's choice by the neighboring faces (S1 5.4.2, his q0 and q1) in a form that serves faces, edges and vertices,
 // solids and sheets alike. A flat inner edge is a summit along the normal only, so nothing can stumble over it.
 #ifndef KKI_COLLISION_FACET_H
 #define KKI_COLLISION_FACET_H
@@ -17,16 +17,16 @@ typedef struct kki_facets {
 } kki_facets;
 
 typedef struct kki_facet {
-    const kki_surface *surface; ///< where it comes from a mesh; its neighbours are then looked up when needed
+    const kki_surface *surface; ///< where it comes from a mesh; its neighbors are then looked up when needed
     kk_vec3 v[3], n;
     int32_t place; ///< by which it was loaded
     int32_t face, region;
     int32_t vertex[3], edge[3];
     uint8_t edge_kind[3]; ///< kki_edge_kind
     bool vertex_is_flat[3];
-    bool has_neighbour[3]; ///< of a height field, as the next two
-    kk_vec3 opposite[3];   ///< the neighbour's corner across edge k
-    kk_vec3 n_neighbour[3];
+    bool has_neighbor[3]; ///< of a height field, as the next two
+    kk_vec3 opposite[3];  ///< the neighbor's corner across edge k
+    kk_vec3 n_neighbor[3];
     bool is_solid; ///< touched from outside only
     bool is_prism; ///< solid down to `base`, as columns of a height field are
     double base;
@@ -34,7 +34,7 @@ typedef struct kki_facet {
 } kki_facet;
 
 /// Fills the facet of a face of a height field or of a wall or the base below it (facet_side.h), or of a mesh's face by its place in the order of the tree's leaves; false
-/// for a face without area, which touches nothing that its neighbours do not.
+/// for a face without area, which touches nothing that its neighbors do not.
 bool kki_facet_load(const kki_facets *source, int32_t place, kki_facet *facet);
 
 /// Largest and smallest d · x over the facet, columns down to the base included.

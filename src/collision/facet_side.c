@@ -83,16 +83,16 @@ static void set_top(const kki_height_field *h, kki_facet *f, int k, const post *
 static void set_flat(kki_facet *f, int k, int32_t id) {
     f->edge[k] = id;
     f->edge_kind[k] = KKI_EDGE_FLAT;
-    f->has_neighbour[k] = true;
-    f->n_neighbour[k] = f->n;
+    f->has_neighbor[k] = true;
+    f->n_neighbor[k] = f->n;
     f->opposite[k] = f->v[k];
 }
 
 static void set_sharp(kki_facet *f, int k, int32_t id, kk_vec3 n, kk_vec3 opposite) {
     f->edge[k] = id;
     f->edge_kind[k] = KKI_EDGE_CONVEX;
-    f->has_neighbour[k] = true;
-    f->n_neighbour[k] = n;
+    f->has_neighbor[k] = true;
+    f->n_neighbor[k] = n;
     f->opposite[k] = opposite;
 }
 

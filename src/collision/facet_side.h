@@ -10,7 +10,7 @@ int32_t kki_facet_wall_place(const kki_height_field *h, int side, int32_t cell);
 int32_t kki_facet_base_place(const kki_height_field *h);
 void kki_facet_load_side(const kki_height_field *h, int32_t place, kki_facet *facet);
 
-/// Whether a vertex of such a facet is at the base; the places of a corner's neighbours there.
+/// Whether a vertex of such a facet is at the base; the places of a corner's neighbors there.
 bool kki_facet_is_foot(const kki_height_field *h, int32_t vertex);
 int kki_facet_around_foot(const kki_height_field *h, kk_vec3 v, kk_vec3 around[3]);
 

@@ -7,6 +7,8 @@
 //
 // Bodies known by their support function alone have one candidate, the direction that GJK and EPA find for triangle and
 // body, and the normal of the flat face they turn to the triangle.
+#include <string.h>
+
 #include "collision/gjk.h"
 #include "collision/mesh_contact.h"
 #include "collision/patch.h"
@@ -393,7 +395,7 @@ static bool nearest_is_summit(const search *s, const nearest *best, kk_vec3 d) {
                               : kki_facet_is_summit(s->source, s->f, d);
 }
 
-// a triangle of a mesh stands for its neighbourhood too
+// a triangle of a mesh stands for its neighborhood too
 static bool x_is_summit(const kki_probe *x, kk_vec3 d) {
     const kki_facets source = {x->facet ? x->facet->surface : NULL, NULL};
     const kk_vec3 l = kk_vec3_neg(kk_mat3_tmul_vec(x->X_MX.R, d));
@@ -465,7 +467,7 @@ static void try_direction(search *s, kki_hit_kind kind, kk_vec3 d, kk_vec3 on_me
 // ---- a sharp edge against such a body
 //
 // It may touch along any direction d between its faces' normals, and the way out of a single triangle that GJK and EPA
-// find may lead past its rim, where the neighbour is. Seen along the edge, X is a convex region of the plane and the
+// find may lead past its rim, where the neighbor is. Seen along the edge, X is a convex region of the plane and the
 // separation along d is that of its point q farthest towards the mesh: between two directions it is at most what both
 // points say where they say the same, across the line from one to the other. The best direction is found by cutting the
 // arc there until nothing is to be gained, as an expanding polygon does: a proof that none was overlooked, as golden
@@ -621,6 +623,25 @@ static void try_faces_of_core(search *s, kk_vec3 on_mesh) {
     }
 }
 
+/// The newest takes the place of the one that has not served for longest.
+static void keep_way(kki_clear_ways *w, kk_vec3 d, double low) {
+    const int last = w->count < KKI_CLEAR_WAYS ? w->count++ : KKI_CLEAR_WAYS - 1;
+    memmove(w->d + 1, w->d, (size_t)last * sizeof *w->d);
+    memmove(w->low + 1, w->low, (size_t)last * sizeof *w->low);
+    w->d[0] = d;
+    w->low[0] = low;
+}
+
+static void try_clear(search *s, kk_vec3 d) {
+    double low, high, x_low, x_high;
+    kki_facet_range(s->f, d, &low, &high);
+    range_of(s->x, d, &x_low, &x_high);
+    s->any = kki_greater(s->any, x_low - high);
+    if (s->x->ways && x_low - high > s->limit) {
+        keep_way(s->x->ways, d, x_low);
+    }
+}
+
 static void try_general(search *s) {
     const kk_vec3 o = s->f->v[0]; // near the triangle, so that rounding is measured by the bodies and not by the place
     const kk_vec3 corner[3] = {{0, 0, 0}, kk_vec3_sub(s->f->v[1], o), kk_vec3_sub(s->f->v[2], o)};
@@ -629,7 +650,7 @@ static void try_general(search *s) {
     const kki_core_pair pair = kki_core_pair_make(&triangle, &s->x->core, &X);
     kki_core_distance r;
     if (!kki_core_distance_find(&pair, s->limit, NULL, &r)) {
-        s->any = kki_greater(s->any, separation(s, r.normal));
+        try_clear(s, r.normal);
         return;
     }
     const kk_vec3 on_mesh = kk_vec3_add(o, r.on_a);

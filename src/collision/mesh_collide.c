@@ -53,11 +53,14 @@ __attribute__((noinline)) static int collide_core(const kki_shape *mesh, const k
                                                   const kk_transform *X_WX, bool is_swapped, double reach,
                                                   kki_manifold *manifold, int room, bool *is_over) {
     kki_mesh_work c;
+    kki_clear_ways ways;
     c.x_source = (kki_facets){0};
     if (!facets_of(mesh, &c.source)) {
         return 0;
     }
     c.x = *x;
+    ways.count = 0;
+    c.x.ways = x->is_general && c.source.surface ? &ways : NULL;
     c.x.X_MX = relative(X_WM, X_WX);
     begin(&c, mesh, reach);
     kki_mesh_try_near(&c);
@@ -207,7 +210,7 @@ static bool are_apart(const kki_shape *a, const kk_transform *X_WA, const kki_sh
     return kki_distance(a, X_WA, b, X_WB, NULL, s) && s->distance > 0;
 }
 
-// Where no triangle has a direction that its neighbourhood allows, as of rims that pass beside each other, the nearest points
+// Where no triangle has a direction that its neighborhood allows, as of rims that pass beside each other, the nearest points
 // are the contact.
 static int collide_two(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                        bool is_swapped, double reach, kki_manifold *manifold, int room) {

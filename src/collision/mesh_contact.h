@@ -4,7 +4,7 @@
 // hull), one triangle of another mesh, or any core by its support function (cylinder, cone, ellipsoid, large hulls). All work is done in the frame M of the mesh; a direction d points from the mesh to X.
 //
 // For each triangle near X
-//   1. mesh_axis.c finds the direction of greatest separation among those that the triangle's neighbourhood allows
+//   1. mesh_axis.c finds the direction of greatest separation among those that the triangle's neighborhood allows
 //      (facet.h), and a *hit*;
 //   2. mesh_hits.c drops hits that a shallower one explains: moving X out along that one's direction parts X from
 //      this triangle as well (a box that overlaps the rim of a step by a hair is pushed sideways, not up);
@@ -26,6 +26,14 @@ typedef struct kki_polytope {
     const kki_convex_edge *edge; ///< [edge_count]
 } kki_polytope;
 
+/// Directions along which X was clear of triangles, the one that served last first: what separates X from one mostly separates it from the next.
+enum { KKI_CLEAR_WAYS = 6 };
+typedef struct kki_clear_ways {
+    int count;
+    kk_vec3 d[KKI_CLEAR_WAYS];  ///< unit, from the mesh to X
+    double low[KKI_CLEAR_WAYS]; ///< least d · x over the core
+} kki_clear_ways;
+
 typedef struct kki_probe {
     kki_polytope shape; ///< no faces: point or segment
     double half[3];     ///< of a box; its ranges have a closed form
@@ -38,7 +46,8 @@ typedef struct kki_probe {
     double clear; ///< of a height field: X's core is so far beside or below its columns; −inf where that is not known
     kk_vec3 middle; ///< of a convex core, inside it: the frame of a hull may lie anywhere
     double radius;
-    double size; ///< of about the core's extent, for tolerances
+    double size;          ///< of about the core's extent, for tolerances
+    kki_clear_ways *ways; ///< of a general core; NULL: none are kept
 } kki_probe;
 
 static inline kk_vec3 kki_probe_vertex(const kki_probe *x, int32_t i) {

@@ -37,6 +37,24 @@ static kki_aabb box_of_corners(const kk_vec3 corner[3]) {
                          kki_aabb_join(kki_aabb_of_point(corner[1]), kki_aabb_of_point(corner[2])));
 }
 
+// Along a direction that X was clear of another triangle by; it comes first then.
+static bool is_clear_as_before(const kki_mesh_work *c, const kk_vec3 corner[3]) {
+    kki_clear_ways *w = c->x.ways;
+    for (int k = 0; w && k < w->count; k++) {
+        const kk_vec3 d = w->d[k];
+        const double a = kk_vec3_dot(d, corner[0]), b = kk_vec3_dot(d, corner[1]), e = kk_vec3_dot(d, corner[2]);
+        if (w->low[k] - kki_greater(a, kki_greater(b, e)) > c->reach + c->x.radius) {
+            const double low = w->low[k];
+            w->d[k] = w->d[0];
+            w->low[k] = w->low[0];
+            w->d[0] = d;
+            w->low[0] = low;
+            return true;
+        }
+    }
+    return false;
+}
+
 // A cheap look before the facet is loaded: along X's own axes for a box, by the distance of the plane for all.
 static bool is_clear(const kki_mesh_work *c, const kk_vec3 corner[3], kk_vec3 n) {
     const kk_vec3 p = c->x.X_MX.p;
@@ -60,7 +78,8 @@ static void try_leaf(kki_mesh_work *c, const kki_aabb *box, int32_t first, int32
     const kki_surface *s = c->source.surface;
     for (int32_t i = first; i < first + count; i++) {
         const kki_aabb b = box_of_corners(s->corner[i]);
-        if (kki_aabb_touch(&b, box) && !is_clear(c, s->corner[i], s->leaf_normal[i])) {
+        if (kki_aabb_touch(&b, box) && !is_clear(c, s->corner[i], s->leaf_normal[i]) &&
+            !is_clear_as_before(c, s->corner[i])) {
             kki_mesh_try_face(c, i);
         }
     }

@@ -70,7 +70,7 @@ static axis best_face(const boxes *p, uint32_t reference, double keep) {
 }
 
 // Edges i of A and j of B: the axis A_i × B_j, of length √(1 − R_ij²); almost parallel edges have none of their own.
-static void try_edges(const boxes *p, int i, int j, double favour, axis *best) {
+static void try_edges(const boxes *p, int i, int j, double favor, axis *best) {
     static const int8_t NEXT[4] = {1, 2, 0, 1};
     const int i1 = NEXT[i], i2 = NEXT[i + 1], j1 = NEXT[j], j2 = NEXT[j + 1];
     const double *R = p->R.m, *Q = p->Q.m;
@@ -81,7 +81,7 @@ static void try_edges(const boxes *p, int i, int j, double favour, axis *best) {
     const double t = p->t[i2] * R[3 * i1 + j] - p->t[i1] * R[3 * i2 + j];
     const double ra = p->a[i1] * Q[3 * i2 + j] + p->a[i2] * Q[3 * i1 + j];
     const double rb = p->b[j1] * Q[3 * i + j2] + p->b[j2] * Q[3 * i + j1];
-    const double over = absolute(t) - (ra + rb), least = best->distance + favour;
+    const double over = absolute(t) - (ra + rb), least = best->distance + favor;
     // compare before the root: over / √square > least
     if (over >= 0 ? least >= 0 && over * over <= least * least * square
                   : least >= 0 || over * over >= least * least * square) {

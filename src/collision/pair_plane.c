@@ -2,12 +2,12 @@
 #include "collision/pairs.h"
 #include "collision/patch.h"
 
-// A ball has one point, below its centre.
-static int ball_over_plane(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, kk_vec3 centre,
+// A ball has one point, below its center.
+static int ball_over_plane(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, kk_vec3 center,
                            double reach, kki_contact_point *p) {
     const kk_vec3 up = kk_mat3_column(X_WA->R, 2);
-    const double height = kk_vec3_dot(up, kk_vec3_sub(centre, X_WA->p)) - a->margin;
-    p->position = kk_vec3_sub(centre, kk_vec3_scale(up, height));
+    const double height = kk_vec3_dot(up, kk_vec3_sub(center, X_WA->p)) - a->margin;
+    p->position = kk_vec3_sub(center, kk_vec3_scale(up, height));
     p->gap = height - (b->margin + b->half[0]);
     p->feature = ~(uint64_t)0;
     return !(p->gap > reach);

@@ -2,7 +2,7 @@
 #include "collision/gjk.h"
 #include "collision/pairs.h"
 
-/// Two balls. False where their centres are one, which has no direction.
+/// Two balls. False where their centers are one, which has no direction.
 static int collide_balls(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                          double reach, kki_manifold *manifold, int *count) {
     const kk_vec3 d = kk_vec3_sub(X_WB->p, X_WA->p);

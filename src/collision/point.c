@@ -117,7 +117,7 @@ static double ellipsoid_excess(const double above[3], const double ep[3], double
     return sum;
 }
 
-// On the middle plane of the shortest axis, near the centre, the largest root is the pole t = −e² itself: the nearest
+// On the middle plane of the shortest axis, near the center, the largest root is the pole t = −e² itself: the nearest
 // point leaves the plane of symmetry and is found from the equation of the surface.
 static void ellipsoid_at_pole(const double half[3], const double p[3], int shortest, double x[3]) {
     double rest = 1;
@@ -134,7 +134,7 @@ static void ellipsoid_at_pole(const double half[3], const double p[3], int short
     x[shortest] = half[shortest] * kk_sqrt(rest > 0 ? rest : 0) * (p[shortest] < 0 ? -1 : 1);
 }
 
-// The unknown is counted from the last pole, t + e_min², so that points near the centre keep their digits.
+// The unknown is counted from the last pole, t + e_min², so that points near the center keep their digits.
 static void ellipsoid_nearest(const double half[3], const double p[3], double x[3]) {
     double above[3], ep[3], slope, t = 0;
     int shortest = half[1] < half[0];

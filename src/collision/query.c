@@ -1,6 +1,6 @@
 /// The public questions about shapes of a model: thin over the narrow phase.
-#include "base/missing.h"
 #include "collision/query.h"
+#include "base/missing.h"
 #include "dynamics/data.h"
 #include "model/model.h"
 
@@ -88,8 +88,8 @@ kk_status kk_shape_impact(const kk_model *model, int shape_a, kk_transform X_WA,
 // ---- the whole model
 
 static kki_ball ball_of(const kki_model_shape *s, const kk_transform *X) {
-    const kk_vec3 centre = kk_vec3_scale(kk_vec3_add(s->box.lower, s->box.upper), 0.5);
-    return (kki_ball){kk_transform_point(*X, centre), 0.5 * kk_vec3_norm(kk_vec3_sub(s->box.upper, s->box.lower))};
+    const kk_vec3 center = kk_vec3_scale(kk_vec3_add(s->box.lower, s->box.upper), 0.5);
+    return (kki_ball){kk_transform_point(*X, center), 0.5 * kk_vec3_norm(kk_vec3_sub(s->box.upper, s->box.lower))};
 }
 
 kki_ball kki_shape_ball(const kk_model *model, const kk_data *data, int shape) {
@@ -98,7 +98,7 @@ kki_ball kki_shape_ball(const kk_model *model, const kk_data *data, int shape) {
 }
 
 static bool is_near(kki_ball a, kki_ball b, double reach) {
-    return kk_vec3_norm(kk_vec3_sub(a.centre, b.centre)) <= a.radius + b.radius + (reach > 0 ? reach : 0);
+    return kk_vec3_norm(kk_vec3_sub(a.center, b.center)) <= a.radius + b.radius + (reach > 0 ? reach : 0);
 }
 
 bool kki_shapes_overlap(const kk_model *m, const kk_data *data, int i, int j, double reach, kk_overlap *overlap) {

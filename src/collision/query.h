@@ -17,7 +17,7 @@ struct kk_geometry {
 
 /// Ball round a shape in the world; the radius of a plane is endless.
 typedef struct kki_ball {
-    kk_vec3 centre;
+    kk_vec3 center;
     double radius;
 } kki_ball;
 

@@ -2,7 +2,7 @@
 //
 // A shape with margin is the union of its faces pushed out and of capsules along its edges; the union is convex, so its
 // span runs from the least entry to the greatest exit. Quadratics are solved about the ray's point nearest to the
-// centre, where the discriminant does not cancel.
+// center, where the discriminant does not cancel.
 #include "collision/ray.h"
 
 #include "geometry/convex.h"
@@ -96,8 +96,8 @@ static span slab(int axis, double low, double high, kk_vec3 p, kk_vec3 d) {
     return both(half_space((kki_plane){n, high}, p, d), half_space((kki_plane){kk_vec3_neg(n), -low}, p, d));
 }
 
-static span ball(kk_vec3 centre, double radius, kk_vec3 p, kk_vec3 d) {
-    const kk_vec3 o = kk_vec3_sub(p, centre);
+static span ball(kk_vec3 center, double radius, kk_vec3 p, kk_vec3 d) {
+    const kk_vec3 o = kk_vec3_sub(p, center);
     const double dd = kk_vec3_dot(d, d);
     const double middle = dd > 0 ? -kk_vec3_dot(o, d) / dd : 0;
     const kk_vec3 near = at(o, d, middle);
@@ -113,9 +113,9 @@ static span ball(kk_vec3 centre, double radius, kk_vec3 p, kk_vec3 d) {
         .in = middle - half, .out = middle + half, .n_in = unit(at(near, d, -half)), .n_out = unit(at(near, d, half))};
 }
 
-// endless, of unit axis through `centre`
-static span tube(kk_vec3 centre, kk_vec3 axis, double radius, kk_vec3 p, kk_vec3 d) {
-    const kk_vec3 o = kk_vec3_sub(p, centre);
+// endless, of unit axis through `center`
+static span tube(kk_vec3 center, kk_vec3 axis, double radius, kk_vec3 p, kk_vec3 d) {
+    const kk_vec3 o = kk_vec3_sub(p, center);
     const kk_vec3 across = kk_vec3_sub(o, kk_vec3_scale(axis, kk_vec3_dot(o, axis)));
     const kk_vec3 speed = kk_vec3_sub(d, kk_vec3_scale(axis, kk_vec3_dot(d, axis)));
     // a ray along the axis has no speed across it but for rounding

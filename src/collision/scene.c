@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/missing.h"
 #include "collision/query.h"
+#include "collision/scene.h"
 #include "geometry/tree.h"
 #include "model/model.h"
 
@@ -100,9 +101,9 @@ void kk_scene_place(kk_scene *scene, const kk_data *data) {
 
 // ---- rays
 
-static void try_ray(const kk_scene *s, int32_t i, kki_ray *left, kk_ray_hit *best) {
+static void try_ray(const kk_scene *s, const unsigned char *is_skipped, int32_t i, kki_ray *left, kk_ray_hit *best) {
     kki_ray_hit h;
-    if (!kki_ray_cast_placed(&s->place[i], left, &h)) {
+    if ((is_skipped && is_skipped[s->shape[i]]) || !kki_ray_cast_placed(&s->place[i], left, &h)) {
         return;
     }
     if (best->shape < 0 || h.t < best->distance || s->shape[i] < best->shape) {
@@ -111,20 +112,25 @@ static void try_ray(const kk_scene *s, int32_t i, kki_ray *left, kk_ray_hit *bes
     }
 }
 
-void kk_scene_rays(const kk_scene *scene, const kk_ray *ray, int count, kk_ray_hit *hit) {
+void kki_scene_rays(const kk_scene *scene, const unsigned char *is_skipped, const kk_ray *ray, int count,
+                    kk_ray_hit *hit) {
     for (int i = 0; i < count; i++) {
         kki_ray left = {ray[i].origin, ray[i].direction, ray[i].limit};
         hit[i] = (kk_ray_hit){.shape = -1, .body = -1};
         for (int32_t k = scene->bounded; k < scene->bounded + scene->planes; k++) {
-            try_ray(scene, k, &left, &hit[i]);
+            try_ray(scene, is_skipped, k, &left, &hit[i]);
         }
         kki_ray_walk walk;
         int32_t first, items;
         kki_ray_walk_begin(&walk, &scene->tree, left.origin, left.direction, left.limit);
         while (kki_ray_walk_next(&walk, left.limit, &first, &items)) {
-            try_ray(scene, scene->tree.item[first], &left, &hit[i]);
+            try_ray(scene, is_skipped, scene->tree.item[first], &left, &hit[i]);
         }
     }
+}
+
+void kk_scene_rays(const kk_scene *scene, const kk_ray *ray, int count, kk_ray_hit *hit) {
+    kki_scene_rays(scene, NULL, ray, count, hit);
 }
 
 // ---- a loose shape

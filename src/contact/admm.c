@@ -51,12 +51,12 @@ static bool factor(const kki_system *s, kki_reduced *r, const admm *a, kki_solve
     for (int i = 0; i < s->nrow; i++) {
         r->diagonal[i] = s->shift[i] + (a->rho + a->weight) * a->scale[i];
     }
-    stats->factorisations++;
+    stats->factorizations++;
     return kki_reduced_factor(s, r);
 }
 
 /// x: the quadratic problem with the cone replaced by its multiplier.
-static void minimise(const kki_system *s, kki_reduced *r, admm *a, const double *lambda) {
+static void minimize(const kki_system *s, kki_reduced *r, admm *a, const double *lambda) {
     for (int i = 0; i < s->nrow; i++) {
         r->b[i] = -(s->g[i] - a->scale[i] * (a->rho * lambda[i] + a->weight * a->x[i]) - a->z[i]);
     }
@@ -117,7 +117,7 @@ void kki_rung_admm(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
         }
         double primal, dual;
         stats->admm++;
-        minimise(s, &w->reduced, &a, current->lambda);
+        minimize(s, &w->reduced, &a, current->lambda);
         project(s, &a, current->lambda, &primal, &dual);
         kki_system_judge(s, current);
         if (current->residual < it->residual) {

@@ -94,7 +94,7 @@ bool kki_modes_amend(const kki_problem *p, const kki_dense_kernels *kernels, dou
         change(p, &f, &turned, l);
         memcpy(lambda, l, bytes);
         kernels->multiply(p->nrow, p->stride, p->G, lambda, p->g, u);
-        stats->factorisations++;
+        stats->factorizations++;
         if (!kki_modes_list(p, lambda, x) || !kki_modes_factor(p, kernels, A, x)) {
             break;
         }

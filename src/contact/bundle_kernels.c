@@ -83,7 +83,7 @@ BODY void move_bodies(kki_bundle *b, const quad *x, moving *m, int32_t none, dou
     store(m->c, b->at[1], none, z);
 }
 
-/// Bundles of one colour, which have no body in common, in turn: what one waits for the other does not.
+/// Bundles of one color, which have no body in common, in turn: what one waits for the other does not.
 BODY void sweep_bundles(kki_bundle *b, int count, int32_t none, double *z) {
     moving m[2];
     quad x[2][3];

@@ -1,4 +1,4 @@
-/// Colours, bundles and sweeps of a fixed budget; see bundles.h.
+/// Colors, bundles and sweeps of a fixed budget; see bundles.h.
 #include "contact/bundles.h"
 
 #include <string.h>
@@ -6,10 +6,10 @@
 #include "base/workers.h"
 #include "contact/sparse_scratch.h"
 
-/// Bundles of a colour that are worth a worker's while.
+/// Bundles of a color that are worth a worker's while.
 enum { SWEEP_GRAIN = 100, PACK_GRAIN = 64 };
 
-// ---- colours
+// ---- colors
 
 static bool is_lone(const kki_sparse_problem *p, int body) {
     return body < 0 || p->first[body + 1] - p->first[body] == KKI_BODY_PAD;
@@ -21,8 +21,8 @@ static bool is_plain(const kki_sparse_problem *p, const kki_tie *t) {
            is_lone(p, t->body[1]) && p->nv[t->body[0]] <= 6 && (t->body[1] < 0 || p->nv[t->body[1]] <= 6);
 }
 
-/// The first colour that neither body has; −1 where there is none left.
-static int take_colour(const kki_tie *t, uint64_t *taken) {
+/// The first color that neither body has; −1 where there is none left.
+static int take_color(const kki_tie *t, uint64_t *taken) {
     const uint64_t free = ~(taken[t->body[0]] | (t->body[1] >= 0 ? taken[t->body[1]] : 0));
     if (free == 0) {
         return -1;
@@ -34,13 +34,13 @@ static int take_colour(const kki_tie *t, uint64_t *taken) {
     return __builtin_ctzll(free);
 }
 
-/// In the order of ties; how many each colour has.
-static void colour_ties(const kki_sparse_problem *p, kki_bundles *b, int32_t *size) {
+/// In the order of ties; how many each color has.
+static void color_ties(const kki_sparse_problem *p, kki_bundles *b, int32_t *size) {
     memset(b->taken, 0, sizeof *b->taken * (size_t)p->nbody);
-    memset(size, 0, sizeof *size * KKI_COLOURS);
+    memset(size, 0, sizeof *size * KKI_COLORS);
     b->colors = b->nrest = 0;
     for (int i = 0; i < p->ntie; i++) {
-        const int c = is_plain(p, &p->tie[i]) ? take_colour(&p->tie[i], b->taken) : -1;
+        const int c = is_plain(p, &p->tie[i]) ? take_color(&p->tie[i], b->taken) : -1;
         b->color[i] = (int8_t)c;
         if (c < 0) {
             b->rest[b->nrest++] = i;
@@ -52,8 +52,8 @@ static void colour_ties(const kki_sparse_problem *p, kki_bundles *b, int32_t *si
 }
 
 static void fill_bundles(const kki_sparse_problem *p, kki_bundles *b) {
-    int32_t size[KKI_COLOURS], next[KKI_COLOURS];
-    colour_ties(p, b, size);
+    int32_t size[KKI_COLORS], next[KKI_COLORS];
+    color_ties(p, b, size);
     b->start[0] = 0;
     for (int c = 0; c < b->colors; c++) {
         next[c] = KKI_LANES * b->start[c];
@@ -102,7 +102,7 @@ void kki_bundles_make(const kki_sparse_problem *p, const double *soft, kki_bundl
 typedef struct sweeping {
     const kki_sparse_system *s;
     kki_bundles *bundles;
-    int first; ///< bundle of the colour
+    int first; ///< bundle of the color
     double *lambda, *z;
 } sweeping;
 

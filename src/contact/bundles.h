@@ -9,7 +9,7 @@
 
 struct kki_sparse_system;
 
-enum { KKI_LANES = 4, KKI_COLOURS = 64 };
+enum { KKI_LANES = 4, KKI_COLORS = 64 };
 
 typedef struct kki_bundle {
     _Alignas(64) double Y[2][3][6][KKI_LANES];  ///< rows by body, contact row and coordinate
@@ -30,11 +30,11 @@ typedef struct kki_bundles {
     const struct kki_bundle_kernels *kernels; ///< what this CPU runs
     uint64_t stamp;                           ///< of the problem they were made for
     int32_t count, colors;
-    int32_t start[KKI_COLOURS + 1]; ///< [colors + 1] first bundle of each
-    kki_bundle *bundle;             ///< [room]
-    uint64_t *taken;                ///< [bodies] colors of each body's contacts
-    int8_t *color;                  ///< [ties] −1: not for a bundle
-    int32_t *rest;                  ///< [ties] those
+    int32_t start[KKI_COLORS + 1]; ///< [colors + 1] first bundle of each
+    kki_bundle *bundle;            ///< [room]
+    uint64_t *taken;               ///< [bodies] colors of each body's contacts
+    int8_t *color;                 ///< [ties] −1: not for a bundle
+    int32_t *rest;                 ///< [ties] those
     int32_t nrest;
 } kki_bundles;
 
@@ -51,10 +51,10 @@ const kki_bundle_kernels *kki_bundle_kernels_best(void);
 
 /// Room for bundles, at most: every color may end with one that is not full.
 static inline int32_t kki_bundles_room(int32_t ties) {
-    return ties / KKI_LANES + KKI_COLOURS;
+    return ties / KKI_LANES + KKI_COLORS;
 }
 
-/// Colours and rows of the problem, unless they are there already.
+/// Colors and rows of the problem, unless they are there already.
 void kki_bundles_make(const kki_sparse_problem *p, const double *soft, kki_bundles *bundles);
 /// `sweeps` passes over all ties: color by color, then what is in no bundle. λ and z = Y λ follow; behind z there are eight zeros.
 void kki_bundles_sweep(const struct kki_sparse_system *s, kki_bundles *bundles, int sweeps, double *lambda, double *z);

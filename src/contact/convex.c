@@ -25,8 +25,8 @@ typedef struct convex {
     int nv, width;
     double *z, *step, *gradient; ///< [width]
     double *u, *du, *trial;      ///< [stride]
-    double *lambda, *centre;     ///< [stride]
-    double *weight, *pull;       ///< [stride] w + r, and the part of it that pulls to the centre
+    double *lambda, *center;     ///< [stride]
+    double *weight, *pull;       ///< [stride] w + r, and the part of it that pulls to the center
     double *radius;              ///< [nblock]
     double slope, curvature;     ///< of f along the step
 } convex;
@@ -53,7 +53,7 @@ static void bounds(const kki_block *block, double radius, double *lower, double 
 }
 
 static double answer(const convex *c, const double *u, int row) {
-    return (c->pull[row] * c->centre[row] - u[row]) / c->weight[row];
+    return (c->pull[row] * c->center[row] - u[row]) / c->weight[row];
 }
 
 /// One row's, or a turned pair's, share of H: a column to the matrix, or along du to the curvature of the line.
@@ -147,7 +147,7 @@ static bool direction(convex *c, kki_solver_stats *stats) {
     for (int t = 0; t < c->nv; t++) {
         r->W[t * c->width + t] += 1;
     }
-    stats->factorisations++;
+    stats->factorizations++;
     stats->newton++;
     if (!k->ldl(c->nv, c->nv, c->width, r->W, r->inverse)) {
         return false;
@@ -199,7 +199,7 @@ static void move(convex *c, double a) {
 }
 
 /// The least of f from where z is. λ belongs to it.
-static void minimise(convex *c, kki_solver_stats *stats) {
+static void minimize(convex *c, kki_solver_stats *stats) {
     for (int k = 0; k < MOST_STEPS; k++) {
         answer_all(c, c->u, COLUMNS);
         gradient(c);
@@ -243,7 +243,7 @@ static void set_radii(convex *c) {
     for (int b = 0; b < c->s->nblock; b++) {
         const kki_block *block = &c->s->problem->block[b];
         const bool rides = block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
-        const double normal = c->centre[rides ? c->s->problem->block[block->contact].row : block->row];
+        const double normal = c->center[rides ? c->s->problem->block[block->contact].row : block->row];
         c->radius[b] = normal > 0 ? block->friction * normal : 0;
     }
 }
@@ -252,19 +252,19 @@ static convex begin(const kki_system *s, kki_solver_scratch *w) {
     const int width = kki_round4(s->problem->nv);
     convex c = {.s = s, .r = &w->reduced, .nv = s->problem->nv, .width = width, .radius = w->radius};
     double **const v = w->vector, **const m = w->motion;
-    c.u = v[0], c.du = v[1], c.trial = v[2], c.lambda = v[3], c.centre = v[4], c.weight = v[5], c.pull = v[6];
+    c.u = v[0], c.du = v[1], c.trial = v[2], c.lambda = v[3], c.center = v[4], c.weight = v[5], c.pull = v[6];
     c.z = m[0], c.step = m[1], c.gradient = m[2];
     for (int i = s->nrow; i < s->stride; i++) {
-        c.lambda[i] = c.centre[i] = 0;
+        c.lambda[i] = c.center[i] = 0;
     }
     return c;
 }
 
-/// z and u of the centre.
+/// z and u of the center.
 static void start(convex *c) {
     memset(c->z, 0, sizeof(double) * (size_t)c->width);
     for (int i = 0; i < c->s->nrow; i++) {
-        c->s->kernels->add(c->width, c->centre[i], c->s->columns + i * c->width, c->z);
+        c->s->kernels->add(c->width, c->center[i], c->s->columns + i * c->width, c->z);
     }
     memset(c->step, 0, sizeof(double) * (size_t)c->width);
     move(c, 0);
@@ -336,14 +336,14 @@ bool kki_rung_convex(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
     convex c = begin(s, w);
     double residual = it->residual, eagerness = EAGERNESS;
     memset(w->old_mode, -1, (size_t)s->nblock);
-    memcpy(c.centre, it->lambda, sizeof(double) * (size_t)s->nrow);
+    memcpy(c.center, it->lambda, sizeof(double) * (size_t)s->nrow);
     for (int k = 0; k < limit && it->residual > s->floor; k++) {
         stats->proximal++;
         set_radii(&c);
         weigh(&c, weight_for(s, residual, eagerness));
         start(&c);
-        minimise(&c, stats);
-        memcpy(c.centre, c.lambda, sizeof(double) * (size_t)s->nrow);
+        minimize(&c, stats);
+        memcpy(c.center, c.lambda, sizeof(double) * (size_t)s->nrow);
         const bool changed = polish(&c, w, now, &residual, stats);
         // the same modes again, and nothing gained: the rows contradict each other by this much
         if (!changed && it->residual <= settled) {

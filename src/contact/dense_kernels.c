@@ -163,7 +163,7 @@ BODY void transpose_body(int nv, int n, int stride, const double *Y, int width, 
 }
 
 /// Σ over the rows of y[i] y[i + 1] and y[i] y[i + 2] of one vector; what stands behind the last one is never asked for.
-BODY void add_neighbours(kki_quad y, kki_quad next, kki_quad *one, kki_quad *two) {
+BODY void add_neighbors(kki_quad y, kki_quad next, kki_quad *one, kki_quad *two) {
     *one += y * (kki_quad){y[1], y[2], y[3], next[0]};
     *two += y * (kki_quad){y[2], y[3], next[0], next[1]};
 }
@@ -177,7 +177,7 @@ BODY void near_products_body(int nv, int stride, const int32_t *span, const doub
         kki_quad *sum = (kki_quad *)near;
         for (int k = span ? span[2 * t] : 0; k < (span ? span[2 * t + 1] : width); k++) {
             sum[k] += y[k] * y[k];
-            add_neighbours(y[k], k + 1 < width ? y[k + 1] : none, &sum[width + k], &sum[2 * width + k]);
+            add_neighbors(y[k], k + 1 < width ? y[k + 1] : none, &sum[width + k], &sum[2 * width + k]);
         }
     }
 }
@@ -206,7 +206,7 @@ BODY void take_out(int c, int width, const double *Q, double *v, int stride, dou
     }
 }
 
-BODY double orthogonalise_body(int c, int width, const double *Q, double *v, int stride, double *r, double much) {
+BODY double orthogonalize_body(int c, int width, const double *Q, double *v, int stride, double *r, double much) {
     const double before = dot_body(0, width / 4, v, v);
     double after = before;
     for (int round = 0; round < 2 && !(round == 1 && after > much * before); round++) {
@@ -1079,9 +1079,9 @@ BODY void rank_one_body(int n, int width, int stride, double f, const double *c,
                                                  double *near) {                                                       \
         near_products_body(nv, stride, span, Y, near);                                                                 \
     }                                                                                                                  \
-    attribute static double orthogonalise_##suffix(int c, int width, const double *Q, double *v, int stride,           \
+    attribute static double orthogonalize_##suffix(int c, int width, const double *Q, double *v, int stride,           \
                                                    double *r, double much) {                                           \
-        return orthogonalise_body(c, width, Q, v, stride, r, much);                                                    \
+        return orthogonalize_body(c, width, Q, v, stride, r, much);                                                    \
     }                                                                                                                  \
     attribute static void blend_##suffix(int n, int stride, const double *R, int width, int wide,                      \
                                          const double *wrench, double *Y) {                                            \
@@ -1155,7 +1155,7 @@ BODY void rank_one_body(int n, int width, int stride, double f, const double *c,
         .weigh = weigh_##suffix,                                                                                       \
         .transpose = transpose_##suffix,                                                                               \
         .near_products = near_products_##suffix,                                                                       \
-        .orthogonalise = orthogonalise_##suffix,                                                                       \
+        .orthogonalize = orthogonalize_##suffix,                                                                       \
         .blend = blend_##suffix,                                                                                       \
         .ldl = ldl_##suffix,                                                                                           \
         .ldl_solve = ldl_solve_##suffix,                                                                               \

@@ -94,7 +94,7 @@ typedef struct kki_dense_kernels {
     void (*near_products)(int nv, int stride, const int32_t *span, const double *Y, double *near);
     /// Takes out of v what lies along the first c rows of Q, [c × width], c ≤ KKI_BASIS_ROWS, each of length one; r[k stride] grows by v's part along row k. A second
     /// time where v² comes down to less than `much` of what it was. Gives v² in the end.
-    double (*orthogonalise)(int c, int width, const double *Q, double *v, int stride, double *r, double much);
+    double (*orthogonalize)(int c, int width, const double *Q, double *v, int stride, double *r, double much);
     /// Y += R P: n rows of R [stride apart], six columns; P [6 × wide], `width` vectors of it; Y's rows are `wide` apart, too.
     void (*blend)(int n, int stride, const double *R, int width, int wide, const double *P, double *Y);
     /// Σ a b, [stride].

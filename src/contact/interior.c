@@ -7,7 +7,7 @@
 /// In the convex problem a would push on the normal, too (De Saxcé's shift); it is left out here, so that the limit is Coulomb's law and not
 /// its associated relative. The price is a matrix that is not symmetric,
 ///     G + X⁻¹ Y + the tangential rows of W⁻²,     W² z = w  the scaling point of Nesterov and Todd,
-/// and no theorem that says it must converge; from a cold, centred start it takes some thirteen steps to 1e-6 m/s on problems of robots on
+/// and no theorem that says it must converge; from a cold, centered start it takes some thirteen steps to 1e-6 m/s on problems of robots on
 /// which the modes change for ever. The last digits are Newton's, whose modes are clear by then.
 ///
 /// References: Mehrotra, On the implementation of a primal-dual interior point method (1992); Nesterov & Todd (1997); Acary, Armand, Nguyen &
@@ -312,7 +312,7 @@ static bool advance(walk *x, kki_solver_stats *stats) {
     kki_reduced *r = x->r;
     fill_matrix(x);
     stats->newton++;
-    stats->factorisations++;
+    stats->factorizations++;
     if (!x->s->kernels->lu(x->s->nrow, x->s->stride, r->A, r->inverse, r->pivot)) {
         return false;
     }

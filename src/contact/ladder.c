@@ -140,7 +140,7 @@ typedef struct climb {
 
 /// Whether all factors that the caller allows have been made: what has been found until then is the answer.
 static bool spent(const climb *c) {
-    return c->options->factors != 0 && c->stats->factorisations >= c->options->factors;
+    return c->options->factors != 0 && c->stats->factorizations >= c->options->factors;
 }
 
 /// At the floor, or at what rounding allows, or at the end of the effort.

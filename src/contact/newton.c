@@ -329,7 +329,7 @@ static bool refactor(const kki_system *s, kki_solver_scratch *w, const kki_itera
     if (reuse && n == r->n) {
         return true;
     }
-    stats->factorisations++;
+    stats->factorizations++;
     return r->n == 0 || kki_reduced_factor(s, r);
 }
 

@@ -8,7 +8,7 @@
 /// A Newton step that changes all modes at once holds too much where rows say almost the same thing (feet that stick, in joints that
 /// stick), and then leaps; here a row comes in only where its own velocity gets to zero. So that rows that say exactly the same leave B
 /// regular, G carries a proximal term w (λ − λ̄) around the pass's start: a pass ends with an error of w times what λ has moved, and the next
-/// pass, from there, takes most of that away. Discs that slide are linearised, their direction stays for a pass, a turn is a straight line.
+/// pass, from there, takes most of that away. Discs that slide are linearized, their direction stays for a pass, a turn is a straight line.
 ///
 /// References: Cottle, Monotone solutions of the parametric linear complementarity problem (1972); Cottle, Pang, Stone, The Linear
 /// Complementarity Problem (1992), 4.5; Josephy, Newton's method for generalized equations (1979); for warm starts Ferreau, Bock, Diehl, An
@@ -674,7 +674,7 @@ static bool pass(path *p, const kki_system *s, bool again, kki_iterate *at, cons
         point_all(p);
         return walk(p, limit, stats);
     }
-    stats->factorisations++;
+    stats->factorizations++;
     return begin(p) && walk(p, limit, stats);
 }
 
@@ -703,7 +703,7 @@ static bool is_solved(const kki_system *s, kki_solver_scratch *w, const kki_iter
     }
     x.shift = WEIGHT;
     kki_iterate_copy(s, at, end);
-    stats->factorisations++;
+    stats->factorizations++;
     if (!kki_modes_factor(&plain, s->kernels, w->held, &x)) {
         return false;
     }
@@ -743,7 +743,7 @@ static path make_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *a
 /// A pass, and its end put on its modes; the best λ is kept in `it`. False where it fails, or the same way would be gone again.
 static bool take_pass(path *p, const kki_system *s, search *x, kki_iterate *at, const double **before, int limit,
                       kki_iterate *it, kki_solver_stats *stats) {
-    kki_system_regularise(s, x->weight, at->lambda, &p->w->proximal);
+    kki_system_regularize(s, x->weight, at->lambda, &p->w->proximal);
     bool good = pass(p, s, x->again, at, *before, limit, stats);
     if (good) {
         *before = NULL;

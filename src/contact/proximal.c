@@ -8,14 +8,14 @@ typedef struct progress {
     int good, stalled;
 } progress;
 
-/// Inner solve around `centre`; true if it converged. `out` is then judged on the true problem.
-static bool inner(const kki_system *s, kki_solver_scratch *w, double weight, const kki_iterate *centre,
+/// Inner solve around `center`; true if it converged. `out` is then judged on the true problem.
+static bool inner(const kki_system *s, kki_solver_scratch *w, double weight, const kki_iterate *center,
                   kki_iterate *out, kki_solver_stats *stats) {
-    double target = 1e-2 * centre->residual;
+    double target = 1e-2 * center->residual;
     target = target > 1e-6 ? 1e-6 : target < 1e-14 ? 1e-14 : target;
-    kki_system_regularise(s, weight, centre->lambda, &w->proximal);
+    kki_system_regularize(s, weight, center->lambda, &w->proximal);
     w->proximal.floor = 10 * target;
-    kki_iterate_copy(s, centre, out);
+    kki_iterate_copy(s, center, out);
     kki_system_judge(&w->proximal, out);
     const kki_newton_options o = {.target = target, .limit = 25, .rescue = 3, .slack = 1e4};
     kki_rung_newton(&w->proximal, w, out, &o, stats);
@@ -59,34 +59,34 @@ static bool gave_up(progress *p, double residual, double last, double tolerance)
 
 void kki_rung_proximal(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_solver_options *options,
                        kki_solver_stats *stats) {
-    kki_iterate *centre = &w->iterate[KKI_IT_PROXIMAL], *next = centre + 1, *trial = centre + 2;
+    kki_iterate *center = &w->iterate[KKI_IT_PROXIMAL], *next = center + 1, *trial = center + 2;
     progress p = {.weight = 1e-2, .least = 1e-9};
-    kki_iterate_copy(s, it, centre);
-    kki_rung_sweep(s, centre, 3, 1e300, stats);
-    if (centre->residual < it->residual) {
-        kki_iterate_copy(s, centre, it);
+    kki_iterate_copy(s, it, center);
+    kki_rung_sweep(s, center, 3, 1e300, stats);
+    if (center->residual < it->residual) {
+        kki_iterate_copy(s, center, it);
     } else {
-        kki_iterate_copy(s, it, centre);
+        kki_iterate_copy(s, it, center);
     }
     double last = 1e300;
-    for (int k = 0; k < options->proximal && centre->residual > s->floor; k++) {
-        if (gave_up(&p, centre->residual, last, options->tolerance)) {
+    for (int k = 0; k < options->proximal && center->residual > s->floor; k++) {
+        if (gave_up(&p, center->residual, last, options->tolerance)) {
             break;
         }
         stats->proximal++;
-        last = centre->residual;
-        if (inner(s, w, p.weight, centre, next, stats)) {
+        last = center->residual;
+        if (inner(s, w, p.weight, center, next, stats)) {
             polish(s, w, next, trial, stats);
-            tighten(&p, next->residual / centre->residual);
-            kki_iterate_copy(s, next, centre);
+            tighten(&p, next->residual / center->residual);
+            kki_iterate_copy(s, next, center);
         } else {
             loosen(&p);
-            if (next->residual < 0.5 * centre->residual) {
-                kki_iterate_copy(s, next, centre);
+            if (next->residual < 0.5 * center->residual) {
+                kki_iterate_copy(s, next, center);
             }
         }
-        if (centre->residual < it->residual) {
-            kki_iterate_copy(s, centre, it);
+        if (center->residual < it->residual) {
+            kki_iterate_copy(s, center, it);
         }
     }
 }

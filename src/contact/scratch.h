@@ -110,8 +110,8 @@ enum {
 
 void kki_system_make(kki_system *s, const kki_problem *problem, kki_solver_scratch *scratch,
                      const kki_dense_kernels *kernels, double floor);
-/// s with the proximal term w (λ − centre), w = weight × the block's scale.
-void kki_system_regularise(const kki_system *s, double weight, const double *centre, kki_system *out);
+/// s with the proximal term w (λ − center), w = weight × the block's scale.
+void kki_system_regularize(const kki_system *s, double weight, const double *center, kki_system *out);
 /// u and residual of it->lambda.
 void kki_system_judge(const kki_system *s, kki_iterate *it);
 /// The residual alone, u being current.

@@ -40,10 +40,10 @@ typedef struct kki_solver_options {
     bool unproven;        ///< with fixed sweeps: nobody looks at u and the certificate, which may stay as they were
     int32_t sweeps;       ///< L1, at most
     int32_t newton;       ///< L2, iterations a start
-    int32_t factors;      ///< of all rungs, at most; 0: no limit; −1: none. A rung that has begun ends by its own limits
-    int32_t proximal;     ///< L3, outer iterations
-    int32_t anderson;     ///< L3, sweeps
-    int32_t admm;         ///< L3, iterations
+    int32_t factors;  ///< of all rungs, at most; 0: no limit; −1: none. A rung that has begun ends by its own limits
+    int32_t proximal; ///< L3, outer iterations
+    int32_t anderson; ///< L3, sweeps
+    int32_t admm;     ///< L3, iterations
 } kki_solver_options;
 
 typedef struct kki_solver_stats {
@@ -52,7 +52,7 @@ typedef struct kki_solver_stats {
     int32_t newton; ///< Newton steps, those over velocities among them
     int32_t path;   ///< pieces of paths
     int32_t proximal, anderson, admm;
-    int32_t factorisations;
+    int32_t factorizations;
     int32_t block;  ///< at fault where the input was refused; else that of the largest residual; −1 if there is none
     bool cut_short; ///< a limit ended the search with the residual above the floor
     bool solved;    ///< residual ≤ tolerance

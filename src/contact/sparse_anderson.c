@@ -1,6 +1,6 @@
 /// Sweeps with Anderson's acceleration, for islands so large that no factor of theirs fits.
 ///
-/// A turn is a few coloured sweeps, x = T(λ), and its change f = x − λ. The next λ is the combination of the last turns whose changes cancel
+/// A turn is a few colored sweeps, x = T(λ), and its change f = x − λ. The next λ is the combination of the last turns whose changes cancel
 /// best, x − Σ γ Δx with γ the least squares of f − Σ γ Δf, projected on the cones. A λ from which a turn changes more than the one before did is
 /// given up with the whole history, and some plain turns follow, more of them each time: sweeps converge by themselves, if slowly, and
 /// so does the whole (Zhang, O'Donoghue, Boyd, Globally convergent type-I Anderson acceleration, SIAM J. Optim. 30, 2020). While modes stand this is GMRES

@@ -9,7 +9,7 @@
 /// so a pile that comes to rest, whose impulses are undetermined, is all but solved by one such problem. (Where convex.c holds the radii, this holds the
 /// slip: radii follow impulses that nothing determines.)
 ///
-/// References: De Saxcé & Feng (1998); Cadoux, Méthodes d'optimisation pour la dynamique non-régulière (2009); Castro, Permenter, Han (2023).
+/// References: De Saxcé & Feng (1998); Cadoux, Méthodes d'optimization pour la dynamique non-régulière (2009); Castro, Permenter, Han (2023).
 #include <string.h>
 
 #include "contact/cones.h"
@@ -21,7 +21,7 @@ typedef struct convex {
     kki_sparse_scratch *w;
     const kki_sparse_system *s;
     double epsilon;
-    double *centre, *shift; ///< [rows], [blocks]
+    double *center, *shift; ///< [rows], [blocks]
     double *z, *u, *lambda; ///< of the iterate under way
     double *trial;          ///< [rows]
     double slope, curvature;
@@ -45,7 +45,7 @@ static void argument(const convex *c, int b, const kki_block *block, double weig
         const int row = block->row + k;
         const double pull = weight - c->s->soft[row];
         // u here is Yᵀ z + g: the compliance is in the weight
-        q[k] = (pull * c->centre[row] - u[row]) / weight;
+        q[k] = (pull * c->center[row] - u[row]) / weight;
     }
     q[0] -= block->law == KKI_LAW_CONTACT && !c->exact ? c->shift[b] / weight : 0;
 }
@@ -97,7 +97,7 @@ static void answer_exactly(double mu, const double *q, double *lambda, double Q[
 /// Rows in an interval or a disc of fixed size.
 static void answer_plain(const convex *c, const kki_block *block, const double *q, double *lambda, double Q[3][3]) {
     const bool rides = block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
-    const double normal = rides ? c->centre[c->s->problem->rows.block[block->contact].row] : 0;
+    const double normal = rides ? c->center[c->s->problem->rows.block[block->contact].row] : 0;
     const int n = kki_law_rows(block->law);
     memset(Q, 0, sizeof(double) * 9);
     memcpy(lambda, q, sizeof(double) * (size_t)n);
@@ -167,7 +167,7 @@ static bool direction(convex *c, kki_solver_stats *stats) {
     answer_all(c, c->u, MATRIX);
     w->factor.symmetric = !c->exact;
     s->kernels->assemble(s->problem, w->R, &w->factor);
-    stats->factorisations++;
+    stats->factorizations++;
     stats->newton++;
     if (!s->kernels->factor(&w->factor)) {
         return false;
@@ -277,9 +277,9 @@ bool kki_sparse_proximal(kki_sparse_scratch *w, kki_sparse_iterate *it, double e
                          int convex_steps, int exact_steps, kki_solver_stats *stats) {
     const kki_sparse_system *s = &w->system;
     double largest = 0;
-    convex c = {.w = w, .s = s, .epsilon = epsilon, .centre = w->centre, .shift = w->shift};
+    convex c = {.w = w, .s = s, .epsilon = epsilon, .center = w->center, .shift = w->shift};
     c.z = it->z, c.u = it->u, c.lambda = it->lambda, c.trial = w->e;
-    memcpy(c.centre, it->lambda, sizeof *c.centre * (size_t)s->nrow);
+    memcpy(c.center, it->lambda, sizeof *c.center * (size_t)s->nrow);
     set_shift(&c, it->u);
     velocities(&c);
     for (int b = 0; b < s->nblock; b++) {

@@ -5,8 +5,8 @@
 ///     (1 + Y R Yᵀ) δz = Y R b,     δλ = R (b − Yᵀ δz),
 /// the factor of a Newton step. Where Newton guesses every contact's mode and is often wrong about some of hundreds, the walk lets
 /// all of them become clear together: some dozen steps from nothing, five from impulses that are wrong by a hundredth. For that the start is not the
-/// centre: λ and u of the start are moved inside to where all products are the same, as large as their error. Where
-/// Mehrotra's second-order terms lead into a wall at once, the step is taken without them and towards the centre; where steps stay
+/// center: λ and u of the start are moved inside to where all products are the same, as large as their error. Where
+/// Mehrotra's second-order terms lead into a wall at once, the step is taken without them and towards the center; where steps stay
 /// short, the walk has failed: with friction there is no theorem that it must not. A careful walk aims less far ahead and gets through more often.
 ///
 /// References: as interior.c; Yildirim & Wright, Warm-start strategies in interior-point methods for linear programming, SIAM J. Optim. 12 (2002).
@@ -157,7 +157,7 @@ bool kki_sparse_inside_advance(kki_sparse_scratch *w, kki_sparse_iterate *it, kk
     w->factor.symmetric = false;
     s->kernels->assemble(s->problem, w->R, &w->factor);
     stats->newton++;
-    stats->factorisations++;
+    stats->factorizations++;
     if (!s->kernels->factor(&w->factor)) {
         return false;
     }

@@ -80,7 +80,7 @@ static bool keep(climb *c, const kki_sparse_iterate *it, int rung) {
 
 /// Factors that are left, `most` at most.
 static int allowed(const climb *c, int most) {
-    const int left = c->factors - c->stats->factorisations;
+    const int left = c->factors - c->stats->factorizations;
     return c->factors == 0 || left > most ? most : left < 0 ? 0 : left;
 }
 
@@ -226,15 +226,15 @@ static void rung_inside(climb *c) {
 /// solves them at once. Where the path of a walk folds, this goes over to the next branch, as sweeps do, in hundreds of factors instead of
 /// a hundred thousand sweeps (pseudo-transient continuation: Kelley & Keyes 1998).
 static void rung_flow(climb *c) {
-    const int first = c->stats->factorisations;
+    const int first = c->stats->factorizations;
     double epsilon = FLOW_START;
     kki_sparse_copy(c->s, c->best, c->try); // where the flow is
-    while (c->best->residual > c->tolerance && c->stats->factorisations - first < FLOW_FACTORS && allowed(c, 1)) {
-        const int before = c->stats->factorisations;
+    while (c->best->residual > c->tolerance && c->stats->factorizations - first < FLOW_FACTORS && allowed(c, 1)) {
+        const int before = c->stats->factorizations;
         kki_sparse_copy(c->s, c->try, c->now);
         const bool solved = kki_sparse_proximal(c->w, c->now, epsilon, FLOW_ACCURACY * c->try->residual, 0,
                                                 allowed(c, FLOW_STEPS), c->stats);
-        const int steps = c->stats->factorisations - before;
+        const int steps = c->stats->factorizations - before;
         if (solved) {
             kki_sparse_copy(c->s, c->now, c->try);
             keep(c, c->now, KKI_RUNG_PROXIMAL);

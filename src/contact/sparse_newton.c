@@ -55,7 +55,7 @@ static void slide(const part *p, int row, const double q[2], double size, double
     }
 }
 
-static int linearise_contact(const part *p) {
+static int linearize_contact(const part *p) {
     const double inverse = 1 / p->scale, mu = p->block->friction;
     const double n = p->lambda[0] - p->u[0] * inverse;
     const double q[2] = {p->lambda[1] - p->u[1] * inverse, p->lambda[2] - p->u[2] * inverse};
@@ -74,7 +74,7 @@ static int linearise_contact(const part *p) {
     return SLIDING;
 }
 
-static int linearise_interval(const part *p, double lower, double upper) {
+static int linearize_interval(const part *p, double lower, double upper) {
     const double q = p->lambda[0] - p->u[0] / p->scale;
     if (q > lower && q < upper) {
         hold(p, 0);
@@ -85,7 +85,7 @@ static int linearise_interval(const part *p, double lower, double upper) {
 }
 
 /// Torsion and rolling on the contact that begins the tie at row `normal`.
-static int linearise_rider(const part *p, int contact_mode, const part *contact) {
+static int linearize_rider(const part *p, int contact_mode, const part *contact) {
     const int n = kki_law_rows(p->block->law), normal = contact->at;
     if (contact_mode == OPEN || !(p->block->friction > 0)) {
         let_go(p, n);
@@ -122,7 +122,7 @@ static part part_of(const kki_sparse_scratch *w, const kki_sparse_iterate *it, c
 }
 
 /// e and R of all ties. True if R is symmetric.
-static bool linearise(kki_sparse_scratch *w, const kki_sparse_iterate *it, double epsilon) {
+static bool linearize(kki_sparse_scratch *w, const kki_sparse_iterate *it, double epsilon) {
     const kki_sparse_problem *problem = w->system.problem;
     const double inf = __builtin_inf();
     bool symmetric = true;
@@ -136,13 +136,13 @@ static bool linearise(kki_sparse_scratch *w, const kki_sparse_iterate *it, doubl
             int mode = HELD;
             switch (p.block->law) {
             case KKI_LAW_CONTACT:
-                mode = linearise_contact(&p);
+                mode = linearize_contact(&p);
                 contact = p;
                 break;
             case KKI_LAW_EQUALITY: hold(&p, 0); break;
-            case KKI_LAW_LIMIT: mode = linearise_interval(&p, 0, inf); break;
-            case KKI_LAW_BOX: mode = linearise_interval(&p, p.block->lower, p.block->upper); break;
-            default: mode = linearise_rider(&p, w->mode[p.block->contact], &contact); break;
+            case KKI_LAW_LIMIT: mode = linearize_interval(&p, 0, inf); break;
+            case KKI_LAW_BOX: mode = linearize_interval(&p, p.block->lower, p.block->upper); break;
+            default: mode = linearize_rider(&p, w->mode[p.block->contact], &contact); break;
             }
             const bool follows = p.block->law == KKI_LAW_TORSION ? mode != HELD && mode != OPEN : mode == SLIDING;
             symmetric = symmetric && !(follows && p.block->friction > 0);
@@ -172,10 +172,10 @@ bool kki_sparse_newton_step(kki_sparse_scratch *w, kki_sparse_iterate *it, doubl
                             kki_solver_stats *stats) {
     const kki_sparse_system *s = &w->system;
     const kki_sparse_problem *p = s->problem;
-    w->factor.symmetric = linearise(w, it, epsilon);
+    w->factor.symmetric = linearize(w, it, epsilon);
     s->kernels->assemble(p, w->R, &w->factor);
     stats->newton++;
-    stats->factorisations++;
+    stats->factorizations++;
     if (!s->kernels->factor(&w->factor)) {
         return false;
     }

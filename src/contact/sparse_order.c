@@ -1,6 +1,6 @@
 /// Order of elimination by minimum degree, and with it the pattern of the factor.
 ///
-/// Eliminating a body ties all its neighbours together: it becomes an *element*, whose list is the pattern of its column. What has been
+/// Eliminating a body ties all its neighbors together: it becomes an *element*, whose list is the pattern of its column. What has been
 /// eliminated is kept as elements only, so the graph never grows; degrees are bounds that count overlapping elements once where that is cheap
 /// (Amestoy, Davis, Duff, An approximate minimum degree ordering algorithm, SIAM J. Matrix Anal. 17, 1996). Bodies of equal degree go
 /// in an order that depends on the graph alone.
@@ -110,7 +110,7 @@ static int32_t *element(const kki_sparse_graph *g, int i, int k) {
     return &g->list[g->start[i + 1] - 1 - k];
 }
 
-/// The column of pivot p: its neighbours, and those of its elements. Gives the length; −1: no room.
+/// The column of pivot p: its neighbors, and those of its elements. Gives the length; −1: no room.
 static int gather_column(const kki_sparse_pattern *s, kki_sparse_graph *g, int p, int from, int most) {
     int n = 0;
     g->mark[p] = p;

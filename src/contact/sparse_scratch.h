@@ -83,7 +83,7 @@ typedef struct kki_sparse_scratch {
     double *dz, *du;        ///< [width], [rows]
     double *kept;           ///< [width] motion of the convex problem
     double *minus_gradient; ///< [width] of the convex problem
-    double *centre, *shift; ///< [rows], [blocks] likewise
+    double *center, *shift; ///< [rows], [blocks] likewise
     int8_t *mode;           ///< [blocks] of the last Newton step
     bool is_steady;         ///< its modes were those of the step before
     double sharpness;       ///< of sparse_refine.c
@@ -158,7 +158,7 @@ void kki_sparse_anderson(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_spar
 
 /// Whether the walk is for this island: contacts with friction and nothing else.
 bool kki_sparse_inside_fits(const kki_sparse_system *s);
-/// A start near `from`. @param share  of the centre's size by which it is moved inside: 1 forgets it    @param is_careful  aims less far ahead
+/// A start near `from`. @param share  of the center's size by which it is moved inside: 1 forgets it    @param is_careful  aims less far ahead
 /// @param it  where the walk is
 void kki_sparse_inside_begin(kki_sparse_scratch *w, const kki_sparse_iterate *from, double share, bool is_careful,
                              kki_sparse_iterate *it);

@@ -107,7 +107,7 @@ static void place(kki_layout *layout, const kki_sparse_size *size, kki_sparse_sc
     KKI_LAYOUT_ARRAY(layout, w->du, rows + 3 * (KKI_FOUR - 1));
     KKI_LAYOUT_ARRAY(layout, w->minus_gradient, width);
     KKI_LAYOUT_ARRAY(layout, w->kept, width);
-    KKI_LAYOUT_ARRAY(layout, w->centre, rows);
+    KKI_LAYOUT_ARRAY(layout, w->center, rows);
     KKI_LAYOUT_ARRAY(layout, w->shift, blocks);
     KKI_LAYOUT_ARRAY(layout, w->mode, blocks);
 }

@@ -99,7 +99,7 @@ static void coast_some(void *context, int first, int end, int worker) {
 }
 
 /// Bundles of one color: a piece a worker, for they are all alike, and there are many colors to a pass.
-static void share_colour(pass *x, const kki_swarm_chunk *chunk, int color, kki_share *share) {
+static void share_color(pass *x, const kki_swarm_chunk *chunk, int color, kki_share *share) {
     x->first = chunk->start[color];
     const int count = chunk->start[color + 1] - x->first, workers = x->workers ? x->workers->count : 1;
     const int fair = count / workers;
@@ -109,7 +109,7 @@ static void share_colour(pass *x, const kki_swarm_chunk *chunk, int color, kki_s
 /// A chunk color by color, in their order or the other way round.
 static void share_chunk(pass *x, const kki_swarm_chunk *chunk, kki_share *share) {
     for (int c = 0; c < chunk->colors; c++) {
-        share_colour(x, chunk, x->backwards ? chunk->colors - 1 - c : c, share);
+        share_color(x, chunk, x->backwards ? chunk->colors - 1 - c : c, share);
     }
 }
 

@@ -4,7 +4,7 @@
 /// body; four of a color are a bundle, a face a lane. Within a color the order does not matter, so lanes and workers take what comes, and
 /// the result depends on the list of faces alone.
 ///
-/// Rows are never formed. With the arms r of a point from both centres of mass, and the face's axes D = (n, t₁, t₂),
+/// Rows are never formed. With the arms r of a point from both centers of mass, and the face's axes D = (n, t₁, t₂),
 ///     u = Dᵀ ((v_B + ω_B × r_B) − (v_A + ω_A × r_A)) + g,     Δv = F/m,   Δω = J (r × F),   F = D Δλ,
 /// which reads half the numbers that rows of both bodies have: a sweep waits for memory more than for sums.
 ///
@@ -23,9 +23,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KKI_SWARM_LANES = 4, KKI_SWARM_COLOURS = 64, KKI_SWARM_POINTS = 8, KKI_SWARM_BODY = 8 };
+enum { KKI_SWARM_LANES = 4, KKI_SWARM_COLORS = 64, KKI_SWARM_POINTS = 8, KKI_SWARM_BODY = 8 };
 
-/// Of each body, eight doubles: velocity of the centre and angular velocity, or force and moment about the centre, each padded to four. Behind the
+/// Of each body, eight doubles: velocity of the center and angular velocity, or force and moment about the center, each padded to four. Behind the
 /// velocities that are swept stand 1/m and xx of J, so that who loads a body has them.
 /// What answers: 1/m, xx, yy, zz, xy, xz, yz of J = I⁻¹ in world axes, and 1 where that is one number times the identity, else 0.
 
@@ -46,7 +46,7 @@ typedef struct kki_swarm_bundle {
 /// One point of each of four faces: what a sweep reads.
 typedef struct kki_swarm_point {
     _Alignas(64) double arm
-        [2][3][KKI_SWARM_LANES]; ///< from the centres of A and B; once prepared, of several points in the face's axes
+        [2][3][KKI_SWARM_LANES]; ///< from the centers of A and B; once prepared, of several points in the face's axes
     double inverse_n[KKI_SWARM_LANES];    ///< 1/Gnn; 0: nothing moves it
     double inverse_t[3][KKI_SWARM_LANES]; ///< of the tangential 2 × 2: 11, 12, 22
     double follow[2][KKI_SWARM_LANES];    ///< the same times (Gn1, Gn2): friction that the normal impulse asks for
@@ -57,7 +57,7 @@ typedef struct kki_swarm_point {
     double step[KKI_SWARM_LANES];      ///< 1 over the larger eigenvalue of the tangential 2 × 2
 } kki_swarm_point;
 
-/// Four points that lie on the normal through the centres of both bodies, which answer alike in all directions: balls among each other, or on what
+/// Four points that lie on the normal through the centers of both bodies, which answer alike in all directions: balls among each other, or on what
 /// stands still. There Gnt = 0 and Gtt is a number, so friction is a vector across n in world axes and needs no axes of its own. A sweep reads two lines of
 /// memory a contact instead of five.
 typedef struct kki_swarm_ball {
@@ -94,9 +94,9 @@ struct kki_swarm_kernels;
 /// Faces that are swept color by color. A large batch is cut into several, slabs of space one behind the other: faces of a chunk are between its own bodies and those of
 /// the next. So every second one shares no body with the others, and a chunk can be swept again as soon as the next has been swept once (swarm.c, "the wave").
 typedef struct kki_swarm_chunk {
-    int32_t colors, start[KKI_SWARM_COLOURS + 1]; ///< first bundle of each color
-    int32_t body, body_end;                       ///< its own
-    int32_t face, face_end;                       ///< the caller's
+    int32_t colors, start[KKI_SWARM_COLORS + 1]; ///< first bundle of each color
+    int32_t body, body_end;                      ///< its own
+    int32_t face, face_end;                      ///< the caller's
 } kki_swarm_chunk;
 
 /// Faces that share no body with those of other batches: islands, several where they are small. A batch is swept to its end before the next, so
@@ -164,10 +164,10 @@ static inline size_t kki_swarm_chunks(int points) {
     return (size_t)points / KKI_SWARM_CHUNK + kki_swarm_batches(points);
 }
 static inline size_t kki_swarm_bundles(int points) {
-    return (size_t)points / KKI_SWARM_LANES + KKI_SWARM_COLOURS * kki_swarm_chunks(points);
+    return (size_t)points / KKI_SWARM_LANES + KKI_SWARM_COLORS * kki_swarm_chunks(points);
 }
 static inline size_t kki_swarm_blocks(int points) {
-    return (size_t)points / KKI_SWARM_LANES + KKI_SWARM_COLOURS * KKI_SWARM_POINTS * kki_swarm_chunks(points);
+    return (size_t)points / KKI_SWARM_LANES + KKI_SWARM_COLORS * KKI_SWARM_POINTS * kki_swarm_chunks(points);
 }
 
 /// What is done with a batch from its beginning to its end. @param workers  that are free for it; NULL: none

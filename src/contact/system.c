@@ -6,7 +6,7 @@
 
 #define ABS(x) __builtin_fabs(x)
 
-/// Packed upper triangle of the block's own part, from G or from the products of neighbouring rows.
+/// Packed upper triangle of the block's own part, from G or from the products of neighboring rows.
 static void own_block(const kki_system *s, const kki_block *block, const double *near, double *own) {
     const int n = kki_law_rows(block->law), row = block->row;
     for (int i = row, k = 0; i < row + n; i++) {
@@ -131,7 +131,7 @@ static void add_diagonal(int law, double w, double *own) {
     }
 }
 
-void kki_system_regularise(const kki_system *s, double weight, const double *centre, kki_system *out) {
+void kki_system_regularize(const kki_system *s, double weight, const double *center, kki_system *out) {
     double *const g = out->g, *const shift = out->shift, *const own = out->own, *const scale = out->scale;
     *out = *s;
     out->g = g;
@@ -147,7 +147,7 @@ void kki_system_regularise(const kki_system *s, double weight, const double *cen
         const double w = weight * s->scale[b];
         for (int k = 0; k < kki_law_rows(block->law); k++) {
             shift[block->row + k] += w;
-            g[block->row + k] -= w * centre[block->row + k];
+            g[block->row + k] -= w * center[block->row + k];
         }
         add_diagonal(block->law, w, own + 6 * b);
     }

@@ -1,4 +1,4 @@
-/// Centre of mass and momentum of everything: the public calls around the kernels.
+/// Center of mass and momentum of everything: the public calls around the kernels.
 #include "base/missing.h"
 #include "dynamics/data.h"
 

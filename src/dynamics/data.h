@@ -39,7 +39,7 @@ typedef struct kki_rates {
 /// A node's velocity and bias acceleration in world axes, joints that keep their speed, gravity subtracted; as world_motion.
 typedef struct kki_bias {
     double w[4], al[4], a[4];
-    double h[4];       ///< mass × centre of mass from the origin
+    double h[4];       ///< mass × center of mass from the origin
     double spin[3][4]; ///< columns of what turns an arm into its acceleration
 } kki_bias;
 

@@ -207,7 +207,7 @@ static void hold(const kk_model *m, kk_data *d, const kk_pin *pin, int base, kk_
     }
 }
 
-/// Centre of mass of the tree behind a base.
+/// Center of mass of the tree behind a base.
 static kk_vec3 center_of_tree(const kk_model *m, const kk_data *d, int base) {
     const int first = m->node[base].v_index, end = m->dof_subtree[first];
     double moment[4] = {0}, mass = 0;

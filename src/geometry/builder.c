@@ -326,11 +326,11 @@ static float unit_float(double x) {
     return x > 0 ? (x < 1 ? (float)x : 1.0F) : 0.0F;
 }
 
-void kki_mesh_builder_set_colour(kki_mesh_builder *builder, int32_t material, const double colour[4]) {
+void kki_mesh_builder_set_color(kki_mesh_builder *builder, int32_t material, const double color[4]) {
     kki_builder_material *m = &builder->material[material];
-    m->has_colour = true;
+    m->has_color = true;
     for (int i = 0; i < 4; i++) {
-        m->colour[i] = unit_float(colour[i]);
+        m->color[i] = unit_float(color[i]);
     }
 }
 
@@ -468,8 +468,8 @@ static void copy_parts(const kki_mesh_builder *builder, kki_mesh *mesh, const ch
     }
     for (int32_t i = 0; i < mesh->material_count; i++) {
         const kki_builder_material *m = &builder->material[i];
-        mesh->material[i] = (kki_mesh_material){text + m->name, text + m->texture, m->has_colour, {0}};
-        memcpy(mesh->material[i].colour, m->colour, sizeof m->colour);
+        mesh->material[i] = (kki_mesh_material){text + m->name, text + m->texture, m->has_color, {0}};
+        memcpy(mesh->material[i].color, m->color, sizeof m->color);
     }
 }
 

@@ -1,7 +1,7 @@
-// Convex polyhedra: from the triangles of a hull to polygons, edges and neighbours; the farthest corner.
+// Convex polyhedra: from the triangles of a hull to polygons, edges and neighbors; the farthest corner.
 //
 // The farthest corner along d is found by a search over all corners in lanes where there are few, and by climbing along
-// edges where there are many: on a convex polyhedron a corner without a higher neighbour is the highest (the simplex
+// edges where there are many: on a convex polyhedron a corner without a higher neighbor is the highest (the simplex
 // method), so a climb from the corner of the last call takes few steps.
 #include "geometry/convex.h"
 
@@ -40,8 +40,8 @@ static size_t place(kki_layout *layout, kki_convex *c) {
     KKI_LAYOUT_ARRAY(layout, c->face, (size_t)c->face_count);
     KKI_LAYOUT_ARRAY(layout, c->loop, e2);
     KKI_LAYOUT_ARRAY(layout, c->edge, (size_t)c->edge_count);
-    KKI_LAYOUT_ARRAY(layout, c->neighbour_from, v + 1);
-    KKI_LAYOUT_ARRAY(layout, c->neighbour, e2);
+    KKI_LAYOUT_ARRAY(layout, c->neighbor_from, v + 1);
+    KKI_LAYOUT_ARRAY(layout, c->neighbor, e2);
     KKI_LAYOUT_ARRAY(layout, c->around_from, v + 1);
     KKI_LAYOUT_ARRAY(layout, c->around, e2);
     return layout->size;
@@ -120,20 +120,20 @@ static void make_plane(const kki_convex *c, kki_convex_face *f) {
     }
 }
 
-static void make_neighbours(kki_convex *c) {
-    const size_t size = ((size_t)c->vertex_count + 1) * sizeof *c->neighbour_from;
-    memset(c->neighbour_from, 0, size);
+static void make_neighbors(kki_convex *c) {
+    const size_t size = ((size_t)c->vertex_count + 1) * sizeof *c->neighbor_from;
+    memset(c->neighbor_from, 0, size);
     for (int32_t i = 0; i < c->edge_count; i++) {
-        c->neighbour_from[c->edge[i].vertex[0] + 1]++;
-        c->neighbour_from[c->edge[i].vertex[1] + 1]++;
+        c->neighbor_from[c->edge[i].vertex[0] + 1]++;
+        c->neighbor_from[c->edge[i].vertex[1] + 1]++;
     }
     for (int32_t v = 0; v < c->vertex_count; v++) {
-        c->neighbour_from[v + 1] += c->neighbour_from[v];
+        c->neighbor_from[v + 1] += c->neighbor_from[v];
     }
-    memcpy(c->around_from, c->neighbour_from, size); // as many faces as edges meet at a corner
+    memcpy(c->around_from, c->neighbor_from, size); // as many faces as edges meet at a corner
     for (int32_t i = 0; i < c->edge_count; i++) {
         for (int side = 0; side < 2; side++) {
-            c->neighbour[c->neighbour_from[c->edge[i].vertex[side]]++] = c->edge[i].vertex[1 - side];
+            c->neighbor[c->neighbor_from[c->edge[i].vertex[side]]++] = c->edge[i].vertex[1 - side];
         }
     }
     for (int32_t f = 0; f < c->face_count; f++) {
@@ -142,10 +142,10 @@ static void make_neighbours(kki_convex *c) {
         }
     }
     for (int32_t v = c->vertex_count; v > 0; v--) { // the counters ran to the end of each; move back
-        c->neighbour_from[v] = c->neighbour_from[v - 1];
+        c->neighbor_from[v] = c->neighbor_from[v - 1];
         c->around_from[v] = c->around_from[v - 1];
     }
-    c->neighbour_from[0] = c->around_from[0] = 0;
+    c->neighbor_from[0] = c->around_from[0] = 0;
 }
 
 static int seed_class(kk_vec3 d) {
@@ -211,7 +211,7 @@ static void fill(kki_convex *c, const kki_mesh *hull, const kki_topology *t, kk_
         chain_loop(c, &c->face[f], next);
         make_plane(c, &c->face[f]);
     }
-    make_neighbours(c);
+    make_neighbors(c);
     make_seeds(c);
     make_radii(c, centroid);
 }
@@ -254,7 +254,7 @@ kk_status kki_convex_create(const kki_mesh *hull, const kk_allocator *allocator,
         status = kki_mass_of_mesh(hull, KKI_MASS_SOLID, &memory, &mass, NULL, error);
     }
     if (status == KK_OK) {
-        status = make(hull, t, mass.centre, &memory, convex);
+        status = make(hull, t, mass.center, &memory, convex);
     }
     kki_topology_free(t);
     return status;
@@ -266,11 +266,11 @@ static int climb(const kki_convex *c, kk_vec3 d, int at) {
     double best = kk_vec3_dot(c->vertex[at], d);
     for (int steps = 0; steps < c->vertex_count; steps++) {
         int higher = -1;
-        for (int32_t i = c->neighbour_from[at]; i < c->neighbour_from[at + 1]; i++) {
-            const double value = kk_vec3_dot(c->vertex[c->neighbour[i]], d);
+        for (int32_t i = c->neighbor_from[at]; i < c->neighbor_from[at + 1]; i++) {
+            const double value = kk_vec3_dot(c->vertex[c->neighbor[i]], d);
             if (value > best) {
                 best = value;
-                higher = c->neighbour[i];
+                higher = c->neighbor[i];
             }
         }
         if (higher < 0) {

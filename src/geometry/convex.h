@@ -1,5 +1,5 @@
 /// Convex polyhedra as collision wants them: corners also as arrays of x, y, z for a search by lanes, plane polygons
-/// with their planes, edges with their two faces, and each corner's neighbours for climbing.
+/// with their planes, edges with their two faces, and each corner's neighbors for climbing.
 ///
 /// One block of memory that never changes. Ids follow from the mesh alone.
 #ifndef KKI_GEOMETRY_CONVEX_H
@@ -31,8 +31,8 @@ struct kki_convex {
     kki_convex_face *face;          ///< [face_count]
     int32_t *loop;                  ///< [2 edge_count] corners of the faces, one face after another
     kki_convex_edge *edge;          ///< [edge_count] rising by vertices
-    int32_t *neighbour_from;        ///< [vertex_count + 1]
-    int32_t *neighbour;             ///< [2 edge_count] corners at the other ends of a corner's edges
+    int32_t *neighbor_from;         ///< [vertex_count + 1]
+    int32_t *neighbor;              ///< [2 edge_count] corners at the other ends of a corner's edges
     int32_t *around_from;           ///< [vertex_count + 1]
     int32_t *around;                ///< [2 edge_count] faces at a corner, rising
     int32_t seed[KKI_CONVEX_SEEDS]; ///< corners to start a climb from, by the direction's largest axis and signs

@@ -61,7 +61,7 @@ static void find_regions(kki_height_field *f) {
     for (int32_t face = 0; face < faces; face++) {
         f->region[face] = face;
         for (int k = 0; k < 3; k++) {
-            const int32_t other = kki_height_field_neighbour(f, face, k);
+            const int32_t other = kki_height_field_neighbor(f, face, k);
             if (other >= 0 && other < face && is_one_plane(f, face, other)) {
                 const int32_t a = root_of(f->region, face), b = root_of(f->region, other);
                 f->region[a > b ? a : b] = a < b ? a : b;
@@ -119,7 +119,7 @@ void kki_height_field_corners(const kki_height_field *f, int32_t face, int32_t r
 }
 
 // below the diagonal: the cell under it, the one to the right, across the diagonal; above: across, above, to the left
-int32_t kki_height_field_neighbour(const kki_height_field *f, int32_t face, int k) {
+int32_t kki_height_field_neighbor(const kki_height_field *f, int32_t face, int k) {
     const int32_t cells = f->columns - 1, r = face / 2 / cells, c = face / 2 % cells;
     if (face & 1) {
         return k == 0 ? face - 1 : k == 1 ? (r < f->rows - 2 ? face + 2 * cells - 1 : -1) : (c > 0 ? face - 3 : -1);

@@ -1,6 +1,6 @@
 // A grid of heights over a rectangle: the solid between the surface and a base below it.
 //
-// The rectangle is centred at the frame's origin; columns run along x, rows along y. Each cell is cut into two triangles
+// The rectangle is centered at the frame's origin; columns run along x, rows along y. Each cell is cut into two triangles
 // along the diagonal from its lower left to its upper right sample. Ids follow from places: vertex row · columns + column,
 // face 2 · cell (below the diagonal) and 2 · cell + 1, edge 3 · vertex + 0 (along x), + 1 (along y), + 2 (diagonal).
 #ifndef KKI_GEOMETRY_HEIGHT_FIELD_H
@@ -44,7 +44,7 @@ void kki_height_field_corners(const kki_height_field *f, int32_t face, int32_t r
 kk_vec3 kki_height_field_normal(const kki_height_field *f, int32_t face);
 
 /// Face across the edge from corner k to the next, −1 at the border.
-int32_t kki_height_field_neighbour(const kki_height_field *f, int32_t face, int k);
+int32_t kki_height_field_neighbor(const kki_height_field *f, int32_t face, int k);
 
 /// Cells whose rectangle touches a box; false where there is none.
 bool kki_height_field_cells(const kki_height_field *f, const kki_aabb *box, int32_t row[2], int32_t column[2]);

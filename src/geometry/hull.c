@@ -43,7 +43,7 @@ typedef struct quickhull {
     int32_t *stack; // faces the point sees
     rim_edge *rim;
     size_t room;                   // of face, stack and rim
-    int32_t face_count, free_face; // free faces are chained by neighbour[0]
+    int32_t face_count, free_face; // free faces are chained by neighbor[0]
     int32_t first_listed, last_listed;
     int32_t vertex_count, stamp;
     int32_t stack_size, rim_size;
@@ -201,7 +201,7 @@ static void free_arrays(quickhull *h) {
 static int32_t new_face(quickhull *h, int32_t a, int32_t b, int32_t c) {
     int32_t id = h->free_face;
     if (id >= 0) {
-        h->free_face = h->face[id].neighbour[0];
+        h->free_face = h->face[id].neighbor[0];
     } else {
         id = h->face_count++;
     }
@@ -237,7 +237,7 @@ static void unlist_face(quickhull *h, int32_t id) {
 static void remove_face(quickhull *h, int32_t id) {
     unlist_face(h, id);
     h->face[id].mark = -1;
-    h->face[id].neighbour[0] = h->free_face;
+    h->face[id].neighbor[0] = h->free_face;
     h->free_face = id;
 }
 
@@ -357,10 +357,10 @@ static void link_tetrahedron(quickhull *h, const int32_t id[4]) {
     // base (0 1 2) and the sides over its edges, each side k being (k + 1, k, tip)
     for (int k = 0; k < 3; k++) {
         const int before = (k + 2) % 3, after = (k + 1) % 3;
-        h->face[id[3]].neighbour[k] = id[k];
-        h->face[id[k]].neighbour[0] = id[3];
-        h->face[id[k]].neighbour[1] = id[before];
-        h->face[id[k]].neighbour[2] = id[after];
+        h->face[id[3]].neighbor[k] = id[k];
+        h->face[id[k]].neighbor[0] = id[3];
+        h->face[id[k]].neighbor[1] = id[before];
+        h->face[id[k]].neighbor[2] = id[after];
     }
 }
 
@@ -389,9 +389,9 @@ static kk_status start(quickhull *h, kk_error *error) {
 
 // ---- adding a point
 
-// looks at one neighbour of a visible face: either it is visible, too, or the edge between belongs to the rim
+// looks at one neighbor of a visible face: either it is visible, too, or the edge between belongs to the rim
 static void look_beyond(quickhull *h, int32_t id, int edge, int32_t point) {
-    const int32_t other = h->face[id].neighbour[edge];
+    const int32_t other = h->face[id].neighbor[edge];
     kki_hull_face *g = &h->face[other];
     if (g->mark < h->stamp) {
         g->mark = kki_hull_side(h->grid, g, point) > 0 ? h->stamp + 1 : h->stamp;
@@ -428,15 +428,15 @@ static void make_cone(quickhull *h, int32_t point) {
         rim_edge *e = &h->rim[i];
         const int32_t id = new_face(h, e->from, e->to, point);
         kki_hull_face *outer = &h->face[e->outer];
-        h->face[id].neighbour[0] = e->outer;
-        outer->neighbour[edge_from(outer, e->to)] = id; // the outer face runs the other way
+        h->face[id].neighbor[0] = e->outer;
+        outer->neighbor[edge_from(outer, e->to)] = id; // the outer face runs the other way
         h->starts[e->from] = id;
         e->outer = id;
     }
     for (int32_t i = 0; i < h->rim_size; i++) {
         const int32_t id = h->rim[i].outer, after = h->starts[h->rim[i].to];
-        h->face[id].neighbour[1] = after;
-        h->face[after].neighbour[2] = id;
+        h->face[id].neighbor[1] = after;
+        h->face[after].neighbor[2] = id;
     }
 }
 

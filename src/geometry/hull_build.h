@@ -7,10 +7,10 @@
 /// A triangle of the hull on the grid. Edge k runs from corner k to corner k + 1.
 typedef struct kki_hull_face {
     int32_t vertex[3];
-    int32_t neighbour[3]; // face beyond edge k
-    kk_vec3 normal;       // unit, outwards
-    int32_t outside;      // first of the points that may be outside of this face, -1: none
-    int32_t farthest;     // of those, and its distance
+    int32_t neighbor[3]; // face beyond edge k
+    kk_vec3 normal;      // unit, outwards
+    int32_t outside;     // first of the points that may be outside of this face, -1: none
+    int32_t farthest;    // of those, and its distance
     double distance;
     int32_t before, after; // in the list of faces with points to add; -1: end
     int32_t mark;          // of the search for visible faces; -1 once the face is gone

@@ -1,6 +1,6 @@
 // From the triangles of the hull to its facets.
 //
-// Neighbours in one plane (exactly, on the grid) form a facet, a convex polygon. A point is a corner of the hull if three
+// Neighbors in one plane (exactly, on the grid) form a facet, a convex polygon. A point is a corner of the hull if three
 // facets or more meet in it; with two it lies on an edge, with one inside a facet, and is left out. What remains of each
 // facet's rim becomes a fan.
 #include <string.h>
@@ -51,9 +51,9 @@ static bool is_alive(const facets *s, int32_t f) {
     return s->face[f].mark >= 0;
 }
 
-// the corner of the neighbour beyond edge k that is not on the edge
+// the corner of the neighbor beyond edge k that is not on the edge
 static int32_t opposite(const facets *s, int32_t f, int k) {
-    const kki_hull_face *a = &s->face[f], *b = &s->face[a->neighbour[k]];
+    const kki_hull_face *a = &s->face[f], *b = &s->face[a->neighbor[k]];
     for (int i = 0; i < 3; i++) {
         const int32_t v = b->vertex[i];
         if (v != a->vertex[k] && v != a->vertex[(k + 1) % 3]) {
@@ -71,7 +71,7 @@ static int32_t flood(facets *s, int32_t root, int32_t start) {
     for (int32_t i = start; i < end; i++) {
         const int32_t f = s->queue[i];
         for (int k = 0; k < 3; k++) {
-            const int32_t g = s->face[f].neighbour[k];
+            const int32_t g = s->face[f].neighbor[k];
             if (s->facet[g] < 0 && kki_hull_side(s->grid, &s->face[root], opposite(s, f, k)) == 0) {
                 s->facet[g] = root;
                 s->queue[end++] = g;
@@ -82,7 +82,7 @@ static int32_t flood(facets *s, int32_t root, int32_t start) {
 }
 
 static bool is_rim(const facets *s, int32_t f, int k) {
-    return s->facet[f] != s->facet[s->face[f].neighbour[k]];
+    return s->facet[f] != s->facet[s->face[f].neighbor[k]];
 }
 
 static void find_facets(facets *s) {

@@ -26,7 +26,7 @@ kk_inertia kki_mass_with_density(kki_mass mass, double density) {
     const kk_sym3 J = mass.moment;
     return (kk_inertia){
         density * mass.volume,
-        mass.centre,
+        mass.center,
         {density * J.xx, density * J.yy, density * J.zz, density * J.xy, density * J.xz, density * J.yz}};
 }
 
@@ -38,18 +38,18 @@ kk_inertia kki_mass_with_mass(kki_mass mass, double kilograms) {
 
 // ---- primitives
 
-static kki_mass centred(double volume, double xx, double yy, double zz) {
+static kki_mass centered(double volume, double xx, double yy, double zz) {
     return (kki_mass){volume, {0, 0, 0}, {volume * xx, volume * yy, volume * zz, 0, 0, 0}};
 }
 
 kki_mass kki_mass_box(double size_x, double size_y, double size_z) {
     const double xx = size_x * size_x / 12, yy = size_y * size_y / 12, zz = size_z * size_z / 12;
-    return centred(size_x * size_y * size_z, yy + zz, xx + zz, xx + yy);
+    return centered(size_x * size_y * size_z, yy + zz, xx + zz, xx + yy);
 }
 
 kki_mass kki_mass_ellipsoid(double radius_x, double radius_y, double radius_z) {
     const double xx = radius_x * radius_x / 5, yy = radius_y * radius_y / 5, zz = radius_z * radius_z / 5;
-    return centred(4 * KK_PI / 3 * (radius_x * radius_y * radius_z), yy + zz, xx + zz, xx + yy);
+    return centered(4 * KK_PI / 3 * (radius_x * radius_y * radius_z), yy + zz, xx + zz, xx + yy);
 }
 
 kki_mass kki_mass_sphere(double radius) {
@@ -58,10 +58,10 @@ kki_mass kki_mass_sphere(double radius) {
 
 kki_mass kki_mass_cylinder(double radius, double length) {
     const double rr = radius * radius, side = rr / 4 + length * length / 12;
-    return centred(KK_PI * rr * length, side, side, rr / 2);
+    return centered(KK_PI * rr * length, side, side, rr / 2);
 }
 
-// a half sphere's centre is 3/8 r from its base, and its second moment along the axis about the base's centre r^2 / 5
+// a half sphere's center is 3/8 r from its base, and its second moment along the axis about the base's center r^2 / 5
 kki_mass kki_mass_capsule(double radius, double length) {
     const double rr = radius * radius, half = length / 2;
     const double tube = KK_PI * rr * length, ball = 4 * KK_PI / 3 * (rr * radius);
@@ -72,8 +72,8 @@ kki_mass kki_mass_capsule(double radius, double length) {
 
 kki_mass kki_mass_cone(double radius, double length) {
     const double rr = radius * radius, side = 3.0 / 20 * rr + 3.0 / 80 * (length * length);
-    kki_mass mass = centred(KK_PI / 3 * rr * length, side, side, 0.3 * rr);
-    mass.centre.z = -length / 4;
+    kki_mass mass = centered(KK_PI / 3 * rr * length, side, side, 0.3 * rr);
+    mass.center.z = -length / 4;
     return mass;
 }
 
@@ -206,7 +206,7 @@ static integrals integrate_cones(const view *v) {
 
 // ---- from integrals to mass properties
 
-// moments about the centre, in the view's units
+// moments about the center, in the view's units
 static kk_sym3 central_moment(const integrals *s, double w, kk_vec3 c) {
     const double xx = total_of(s->moment[XX]) - w * c.x * c.x, yy = total_of(s->moment[YY]) - w * c.y * c.y;
     const double zz = total_of(s->moment[ZZ]) - w * c.z * c.z;
@@ -219,7 +219,7 @@ static kk_sym3 scaled(kk_sym3 J, double f) {
 }
 
 static bool is_finite_mass(const kki_mass *m) {
-    const double sum_of_all = m->volume + m->centre.x + m->centre.y + m->centre.z + m->moment.xx + m->moment.yy +
+    const double sum_of_all = m->volume + m->center.x + m->center.y + m->center.z + m->moment.xx + m->moment.yy +
                               m->moment.zz + m->moment.xy + m->moment.xz + m->moment.yz;
     return kki_is_finite(sum_of_all);
 }
@@ -234,7 +234,7 @@ static kk_status conclude(const view *v, const integrals *s, int dimension, kki_
     }
     const kk_vec3 c = {total_of(s->moment[X]) / w, total_of(s->moment[Y]) / w, total_of(s->moment[Z]) / w};
     mass->volume = w * measure;
-    mass->centre = kk_vec3_add(v->origin, kk_vec3_scale(c, unit));
+    mass->center = kk_vec3_add(v->origin, kk_vec3_scale(c, unit));
     mass->moment = scaled(central_moment(s, w, c), measure * unit * unit);
     if (!is_finite_mass(mass) || !(mass->volume > 0)) {
         return kki_error_set(
@@ -298,21 +298,21 @@ static kk_status cones(const kki_mesh *mesh, kki_mass *mass, kk_error *error) {
     }
     view v = view_of(mesh);
     kki_mass found = {0};
-    v.origin = surface.centre;
+    v.origin = surface.center;
     const integrals first = integrate_cones(&v);
     status = conclude(&v, &first, 3, &found, error);
     if (status != KK_OK) {
         return status;
     }
-    // as MuJoCo has it: that is the centre, and volume and moments are those of the pyramids from there, about there
-    mass->centre = v.origin = found.centre;
+    // as MuJoCo has it: that is the center, and volume and moments are those of the pyramids from there, about there
+    mass->center = v.origin = found.center;
     const integrals second_time = integrate_cones(&v);
     status = conclude(&v, &second_time, 3, &found, error);
     if (status != KK_OK) {
         return status;
     }
     mass->volume = found.volume;
-    mass->moment = kk_sym3_add(found.moment, kk_sym3_point_mass(found.volume, kk_vec3_sub(found.centre, mass->centre)));
+    mass->moment = kk_sym3_add(found.moment, kk_sym3_point_mass(found.volume, kk_vec3_sub(found.center, mass->center)));
     return KK_OK;
 }
 

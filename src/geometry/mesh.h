@@ -1,4 +1,4 @@
-// Triangle meshes: the object, the builder that readers and the hull fill, and the edge-centred boundary
+// Triangle meshes: the object, the builder that readers and the hull fill, and the edge-centered boundary
 // representation.
 //
 // A mesh is one block of memory and never changes. Faces run counter-clockwise seen from outside. A part is a range of
@@ -26,8 +26,8 @@ typedef struct kki_face {
 typedef struct kki_mesh_material {
     const char *name;
     const char *texture; ///< path as the file has it, "" for none
-    bool has_colour;
-    float colour[4]; ///< red, green, blue, alpha in [0, 1]
+    bool has_color;
+    float color[4]; ///< red, green, blue, alpha in [0, 1]
 } kki_mesh_material;
 
 typedef struct kki_mesh_part {
@@ -83,8 +83,8 @@ typedef struct kki_builder_part {
 
 typedef struct kki_builder_material {
     uint32_t name, texture; // offsets into text
-    bool has_colour;
-    float colour[4];
+    bool has_color;
+    float color[4];
 } kki_builder_material;
 
 /// Growing arrays; fields are for readers of this header, changes go through the calls below.
@@ -132,7 +132,7 @@ kk_status kki_mesh_builder_material(kki_mesh_builder *builder, const char *name,
 /// A new material, whether or not there is one of that name.
 kk_status kki_mesh_builder_add_material(kki_mesh_builder *builder, const char *name, size_t length, int32_t *id);
 kk_status kki_mesh_builder_set_texture(kki_mesh_builder *builder, int32_t material, const char *path, size_t length);
-void kki_mesh_builder_set_colour(kki_mesh_builder *builder, int32_t material, const double colour[4]);
+void kki_mesh_builder_set_color(kki_mesh_builder *builder, int32_t material, const double color[4]);
 kk_status kki_mesh_builder_set_library(kki_mesh_builder *builder, const char *path, size_t length);
 
 /// Tidies and makes the mesh from `owner`'s memory. The builder is to be freed by the caller in any case.

@@ -305,7 +305,7 @@ static void fill_slab(const kki_surface *s, int32_t first, int32_t count, kki_pa
     }
 }
 
-// Items below a node are neighbours in the tree's order, and children stand behind their parents: from the last node on,
+// Items below a node are neighbors in the tree's order, and children stand behind their parents: from the last node on,
 // each lane's range is known when it is asked for.
 static void fill_slabs(kki_surface *s, int32_t *first_of, int32_t *count_of) {
     for (int32_t i = s->tree.node_count - 1; i >= 0; i--) {
@@ -334,7 +334,7 @@ static int32_t count_leaves(const kki_tree *t) {
     return count;
 }
 
-// Leaves are numbered in the order of their items: neighbours in space are so in memory.
+// Leaves are numbered in the order of their items: neighbors in space are so in memory.
 static void fill_leaves(kki_surface *s, int32_t *count_at) {
     memset(count_at, 0, (size_t)s->face_count * sizeof *count_at);
     for (int32_t at = 0; at < 4 * s->tree.node_count; at++) {
@@ -533,7 +533,7 @@ static climb begin_climb(const kki_surface *s, kk_vec3 d, int32_t from) {
     return (climb){s, d, kk_vec3_dot(d, s->vertex[from]), from, s->vertex_first[from]};
 }
 
-// To the highest neighbour; false where there is none higher.
+// To the highest neighbor; false where there is none higher.
 static inline bool step_up(climb *c) {
     const int32_t from = c->at;
     for (const kki_surface_star *q = &c->s->star[c->first], *end = &c->s->star[c->s->vertex_first[from + 1]]; q < end;

@@ -32,7 +32,7 @@ typedef struct kki_surface_facet {
     uint8_t vertex_is_flat[3];
 } kki_surface_facet;
 
-/// A vertex as its neighbour sees it, with all that a climb asks for: stepping on, it waits for memory once.
+/// A vertex as its neighbor sees it, with all that a climb asks for: stepping on, it waits for memory once.
 typedef struct kki_surface_star {
     kk_vec3 p;
     int32_t vertex;
@@ -51,13 +51,13 @@ struct kki_surface {
     int32_t *vertex_edge;     ///< [2 edge_count]
     kki_surface_star *star;   ///< [2 edge_count] the other ends of those edges
     kk_vec3 *normal;          ///< [face_count] unit; 0 for faces without area
-    kk_vec3 *vertex_normal;   ///< [vertex_count] angle-weighted, not normalised
+    kk_vec3 *vertex_normal;   ///< [vertex_count] angle-weighted, not normalized
     uint8_t *edge_kind;       ///< [edge_count] kki_edge_kind
     uint8_t *vertex_is_flat;  ///< [vertex_count]
     int32_t *region;          ///< [face_count] lowest face of the plane piece that flat edges join it to
     int32_t *place;           ///< [face_count] of each face in the order of the tree's leaves, as the next three are
     kk_vec3 (*corner)[3];     ///< [face_count]
-    kk_vec3 *leaf_normal;     ///< [face_count] `normal` in that order: neighbours in space are so in memory
+    kk_vec3 *leaf_normal;     ///< [face_count] `normal` in that order: neighbors in space are so in memory
     kki_surface_facet *facet; ///< [face_count]
     int32_t piece_count;      ///< connected over edges
     int32_t *piece; ///< [vertex_count] of each vertex, in the order of their first faces; −1 for a vertex of no face
@@ -97,7 +97,7 @@ kki_surface_point kki_surface_closest(const kki_surface *surface, kk_vec3 p, dou
 /// Whether a point is in a solid; `at` is the surface's point nearest to it, set where it is.
 bool kki_surface_holds(const kki_surface *surface, kk_vec3 p, kki_surface_point *at);
 
-/// The vertices of two surfaces where climbing, each along its own d, ends, at the latest after `most` steps: no neighbour is
+/// The vertices of two surfaces where climbing, each along its own d, ends, at the latest after `most` steps: no neighbor is
 /// farther. Of a convex surface it is the farthest. Both at once, for most of a climb is waiting for memory.
 /// @param enough  the climb ends too where both heights together are more
 /// @param at      where to begin and where it ends
@@ -106,7 +106,7 @@ void kki_surface_climb(const kki_surface *a, kk_vec3 a_d, const kki_surface *b, 
 /// The same of one mesh alone. @return where it came to
 int32_t kki_surface_climb_one(const kki_surface *s, kk_vec3 d, int32_t from, int most);
 
-/// Pseudo-normal of a feature of a face (kki_triangle_point), not normalised.
+/// Pseudo-normal of a feature of a face (kki_triangle_point), not normalized.
 kk_vec3 kki_surface_pseudo_normal(const kki_surface *surface, int32_t face, int feature);
 
 #endif

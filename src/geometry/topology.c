@@ -202,7 +202,7 @@ static int corner_at(const kki_mesh *mesh, int32_t face, int32_t vertex) {
     return v[0] == vertex ? 0 : v[1] == vertex ? 1 : 2;
 }
 
-// Corners of neighbouring faces at one vertex are united; a clean vertex ends with one class of corners.
+// Corners of neighboring faces at one vertex are united; a clean vertex ends with one class of corners.
 static void unite_corners(const kki_topology *t, const kki_mesh *mesh, int32_t *parent) {
     for (int32_t i = 0; i < 3 * t->face_count; i++) {
         parent[i] = i;
@@ -262,7 +262,7 @@ static void count_duplicates(kki_topology *t, const kki_mesh *mesh, half_edges *
     }
 }
 
-static void summarise(kki_topology *t) {
+static void summarize(kki_topology *t) {
     kki_mesh_check *c = &t->check;
     c->is_closed = t->face_count > 0 && c->boundary_edges == 0;
     c->is_oriented = c->misoriented_edges == 0;
@@ -276,7 +276,7 @@ static void check_surface(kki_topology *t, const kki_mesh *mesh, half_edges *h) 
     unite_corners(t, mesh, parent);
     check_vertices(t, mesh, parent, fans); // vertex_first is filled afterwards
     count_duplicates(t, mesh, h);
-    summarise(t);
+    summarize(t);
 }
 
 // ---- the object

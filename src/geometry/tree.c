@@ -3,7 +3,7 @@
 
 // ---- rounding outwards
 
-// Beyond this a float's neighbours are useless and sums of two may overflow.
+// Beyond this a float's neighbors are useless and sums of two may overflow.
 #define FLOAT_FAR 1e30
 
 float kki_float_below(double x) {
@@ -42,7 +42,7 @@ enum { BINS = 16 };
 
 typedef struct range {
     int32_t first, count;
-    kki_aabb box, centres;
+    kki_aabb box, centers;
 } range;
 
 typedef struct build {
@@ -60,8 +60,8 @@ static double component(kk_vec3 v, int axis) {
     return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
 }
 
-// twice the centre: the order is the same; infinite boxes count as centred
-static double centre(const kki_aabb *box, int axis) {
+// twice the center: the order is the same; infinite boxes count as centered
+static double center(const kki_aabb *box, int axis) {
     const double c = component(box->lower, axis) + component(box->upper, axis);
     return c >= -FLOAT_FAR && c <= FLOAT_FAR ? c : 0;
 }
@@ -76,8 +76,8 @@ static range measure(const build *b, int32_t first, int32_t count) {
     for (int32_t i = first; i < first + count; i++) {
         const kki_aabb *box = &b->box[b->tree->item[i]];
         r.box = kki_aabb_join(r.box, *box);
-        r.centres =
-            kki_aabb_join(r.centres, kki_aabb_of_point(kk_vec3_make(centre(box, 0), centre(box, 1), centre(box, 2))));
+        r.centers =
+            kki_aabb_join(r.centers, kki_aabb_of_point(kk_vec3_make(center(box, 0), center(box, 1), center(box, 2))));
     }
     return r;
 }
@@ -94,7 +94,7 @@ static void fill_bins(const build *b, const range *r, int axis, double low, doub
     }
     for (int32_t i = r->first; i < r->first + r->count; i++) {
         const kki_aabb *box = &b->box[b->tree->item[i]];
-        const int k = bin_of(centre(box, axis), low, scale);
+        const int k = bin_of(center(box, axis), low, scale);
         s->count[k]++;
         s->box[k] = kki_aabb_join(s->box[k], *box);
     }
@@ -128,7 +128,7 @@ static int best_cut(const bins *s, double *cost) {
 static int32_t partition(const build *b, const range *r, int axis, double low, double scale, int cut) {
     int32_t *item = b->tree->item, i = r->first, j = r->first + r->count - 1;
     while (i <= j) {
-        if (bin_of(centre(&b->box[item[i]], axis), low, scale) < cut) {
+        if (bin_of(center(&b->box[item[i]], axis), low, scale) < cut) {
             i++;
         } else {
             const int32_t swap = item[i];
@@ -144,7 +144,7 @@ static int32_t split(const build *b, const range *r, int depth) {
     double best = __builtin_inf(), low = 0, scale = 0;
     int axis = -1, cut = 0;
     for (int k = 0; k < 3 && depth < KKI_TREE_DEEP; k++) {
-        const double from = component(r->centres.lower, k), extent = component(r->centres.upper, k) - from;
+        const double from = component(r->centers.lower, k), extent = component(r->centers.upper, k) - from;
         if (!(extent > 0) || !(BINS / extent < FLOAT_FAR)) {
             continue;
         }

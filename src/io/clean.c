@@ -15,7 +15,7 @@
 enum { POSES = 200, MOST_PAIRS = 2000000, SEED = 1 };
 
 typedef struct box {
-    kk_transform X_BS; ///< of its centre
+    kk_transform X_BS; ///< of its center
     kk_vec3 half;
     int body;
 } box;
@@ -76,8 +76,8 @@ static void fill_boxes(cleaning *c) {
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < s->nshape; i++) {
             const kk_shape_def *shape = &s->shape[i];
-            kk_vec3 centre, half;
-            if (!(shape->purpose & KK_SHAPE_COLLIDES) || !kki_shape_box(s, shape, &centre, &half)) {
+            kk_vec3 center, half;
+            if (!(shape->purpose & KK_SHAPE_COLLIDES) || !kki_shape_box(s, shape, &center, &half)) {
                 continue;
             }
             if (pass == 0) {
@@ -86,7 +86,7 @@ static void fill_boxes(cleaning *c) {
             }
             const kk_vec3 m = {shape->margin, shape->margin, shape->margin};
             const kk_transform X =
-                kk_transform_mul(shape->placement, kk_transform_translation(centre.x, centre.y, centre.z));
+                kk_transform_mul(shape->placement, kk_transform_translation(center.x, center.y, center.z));
             c->boxes[c->first[shape->body]++] = (box){X, kk_vec3_add(half, m), shape->body};
         }
         for (int b = 0; b < s->nbody && pass == 0; b++) {

@@ -136,7 +136,12 @@ kk_status kki_diagnostics_add_error(kki_diagnostics *list, const kk_error *error
                                  .line = error->line,
                                  .column = error->column,
                                  .text = error->text};
-    return kki_diagnostics_add(list, &finding);
+    const bool is_first = !list->has_error;
+    const kk_status status = kki_diagnostics_add(list, &finding);
+    if (is_first && list->has_error) {
+        memcpy(list->first.trail, error->trail, sizeof error->trail);
+    }
+    return status;
 }
 
 kk_status kki_diagnostics_outcome(const kki_diagnostics *list, kk_error *error) {

@@ -69,14 +69,14 @@ static void place_bodies(kki_doctor *d) {
 
 /// The farthest corner of a shape's box from a point of its body.
 static double reach_from(const kk_spec *s, const kk_shape_def *shape, kk_vec3 point) {
-    kk_vec3 centre, half;
+    kk_vec3 center, half;
     double farthest = 0;
-    if (!kki_shape_box(s, shape, &centre, &half)) {
+    if (!kki_shape_box(s, shape, &center, &half)) {
         return 0;
     }
     for (int i = 0; i < 8; i++) {
-        const kk_vec3 corner = {centre.x + (i & 1 ? half.x : -half.x), centre.y + (i & 2 ? half.y : -half.y),
-                                centre.z + (i & 4 ? half.z : -half.z)};
+        const kk_vec3 corner = {center.x + (i & 1 ? half.x : -half.x), center.y + (i & 2 ? half.y : -half.y),
+                                center.z + (i & 4 ? half.z : -half.z)};
         const double r = kk_vec3_norm(kk_vec3_sub(kk_transform_point(shape->placement, corner), point));
         farthest = r > farthest ? r : farthest;
     }

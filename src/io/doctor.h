@@ -13,7 +13,7 @@ typedef struct kki_doctor {
     kki_diagnostics *list;
     kk_allocator allocator;
     kk_transform *X_WB; ///< [nbody] with every joint at zero
-    double *extent;     ///< [nbody] farthest point of its shapes from the centre of mass; 0: it has no shapes
+    double *extent;     ///< [nbody] farthest point of its shapes from the center of mass; 0: it has no shapes
     bool tells_once;    ///< what is found in several copies of an element
     double size;        ///< of the robot: the largest edge of the box round origins of bodies; at least 1e-3
 } kki_doctor;

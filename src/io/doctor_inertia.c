@@ -1,6 +1,6 @@
 /// Masses and inertias that no body has, and those in another unit.
 ///
-/// A body that reaches no farther than L from its centre of mass has no principal moment above m L². Where the moments
+/// A body that reaches no farther than L from its center of mass has no principal moment above m L². Where the moments
 /// say more than that, a unit is wrong: kg mm² for kg m² is a factor 1e6, g mm² 1e9, kg cm² 1e4. The factor that brings
 /// the radius of gyration back into the body is taken.
 #include <karakuri/elementary.h>
@@ -59,7 +59,7 @@ static void check_possible(kki_doctor *d, kk_body_def *b) {
                           "body '%s' has moments of inertia, but no mass", name.text);
     } else if (b->inertia.mass == 0 && !is_origin(b->inertia.com)) {
         kki_doctor_report(d, KKI_ERROR, true, &b->origin, "give it a mass",
-                          "body '%s' has a centre of mass, but no mass", name.text);
+                          "body '%s' has a center of mass, but no mass", name.text);
     } else if (b->inertia.mass > 0 && kki_inertia_repair(&possible)) {
         double e[3];
         kki_sym3_eigenvalues(b->inertia.moment, e);
@@ -125,15 +125,15 @@ static void check_moment_unit(kki_doctor *d, kk_body_def *b, double extent) {
     }
 }
 
-/// A centre of mass a thousand times too far away.
-static void check_centre_unit(kki_doctor *d, kk_body_def *b) {
+/// A center of mass a thousand times too far away.
+static void check_center_unit(kki_doctor *d, kk_body_def *b) {
     const double distance = kk_vec3_norm(b->inertia.com);
     if (distance <= 10 * d->size || distance <= 10) {
         return;
     }
     kki_doctor_report(
         d, KKI_WARNING, true, &b->origin, "write it in m",
-        "body '%s': its centre of mass is %s m away from its frame, and the robot is %s m large; it looks "
+        "body '%s': its center of mass is %s m away from its frame, and the robot is %s m large; it looks "
         "like mm",
         kki_shorten_string(b->name).text, KKI_NUMBER(kki_doctor_round(distance)),
         KKI_NUMBER(kki_doctor_round(d->size)));
@@ -150,7 +150,7 @@ void kki_doctor_inertias(kki_doctor *doctor) {
         }
         check_possible(doctor, b);
         if (b->inertia.mass > 0) {
-            check_centre_unit(doctor, b);
+            check_center_unit(doctor, b);
             // a base without shapes may stand for anything: nothing says how large it is
             if (doctor->extent[i] > 0) {
                 check_moment_unit(doctor, b, doctor->extent[i]);

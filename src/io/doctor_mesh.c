@@ -1,6 +1,6 @@
-/// Meshes in millimetres.
+/// Meshes in millimeters.
 ///
-/// Drawing programs export millimetres, robot files are in metres, and a scale of 0.001 is easily forgotten. A link's mesh is
+/// Drawing programs export millimeters, robot files are in meters, and a scale of 0.001 is easily forgotten. A link's mesh is
 /// about as large as the steps from joint to joint, so one that is 30 times as large as the whole robot, whose joints are
 /// right, is in another unit. Only what moves is judged by that: a ground may be much larger than the robot on it. The
 /// repair is a scale of 0.001; a body whose inertia was made from such a mesh keeps that inertia, so there it is only told.
@@ -12,7 +12,7 @@
 #include "math/dense.h"
 #include "model/compile.h"
 
-static const double FAR_TOO_LARGE = 30, LEAST_SIZE = 3, MILLIMETRE = 1e-3;
+static const double FAR_TOO_LARGE = 30, LEAST_SIZE = 3, MILLIMETER = 1e-3;
 
 /// The diagonal of its box.
 static double size_of(const kk_mesh_def *m) {
@@ -67,24 +67,24 @@ static use use_of(const kk_spec *s, int mesh, double size) {
     return u;
 }
 
-static bool is_millimetres(double size, double robot) {
-    return size > LEAST_SIZE && size > FAR_TOO_LARGE * robot && size * MILLIMETRE < FAR_TOO_LARGE * robot;
+static bool is_millimeters(double size, double robot) {
+    return size > LEAST_SIZE && size > FAR_TOO_LARGE * robot && size * MILLIMETER < FAR_TOO_LARGE * robot;
 }
 
 /// The spec owns the vertices, and its writers name the scale.
 static void shrink(kk_mesh_def *m) {
     kk_vec3 *vertex = (kk_vec3 *)m->vertex;
     for (int i = 0; i < m->vertex_count; i++) {
-        vertex[i] = kk_vec3_scale(vertex[i], MILLIMETRE);
+        vertex[i] = kk_vec3_scale(vertex[i], MILLIMETER);
     }
-    m->scale = kk_vec3_scale(m->scale, MILLIMETRE);
+    m->scale = kk_vec3_scale(m->scale, MILLIMETER);
 }
 
 static bool check_mesh(kki_doctor *d, int i, double robot, bool others_are) {
     kk_mesh_def *m = &d->spec->mesh[i];
     const double size = size_of(m);
     const use u = use_of(d->spec, i, size);
-    if (!is_millimetres(size, robot) || !(u.moves || others_are)) {
+    if (!is_millimeters(size, robot) || !(u.moves || others_are)) {
         return false;
     }
     kki_doctor_report(d, KKI_WARNING, !u.is_by_inertia, &m->origin, "give the mesh a scale of 0.001",

@@ -1,7 +1,7 @@
 /// Left and right twins whose inertias are not mirror images, but would be after a change of signs.
 ///
 /// Twins are bodies whose names differ by left and right (l and r, lf and rf, …) and whose frames lie as mirror images
-/// about the plane y = 0 of their robot's root. Mirrored, a centre of mass changes the sign of its y, and moments of
+/// about the plane y = 0 of their robot's root. Mirrored, a center of mass changes the sign of its y, and moments of
 /// inertia those of xy and yz, in the root's axes. Real asymmetries stay when signs are changed; a forgotten sign goes
 /// away, and only that is told.
 #include <string.h>
@@ -102,7 +102,7 @@ static int find_signs(kk_inertia right, kk_transform X_RB, kk_inertia mirrored, 
 
 static void tell(kki_doctor *d, int left, int right, int signs) {
     static const char *const names[] = {
-        "x of the centre of mass", "y of the centre of mass", "z of the centre of mass", "ixy", "ixz", "iyz"};
+        "x of the center of mass", "y of the center of mass", "z of the center of mass", "ixy", "ixz", "iyz"};
     char list[128] = "";
     for (int k = 0; k < 6; k++) {
         if (signs >> k & 1) {

@@ -116,12 +116,12 @@ kk_status kki_doctor_names(kki_doctor *doctor) {
 // ---- what nothing uses
 
 static void tell_unused(kki_doctor *doctor, const uint8_t *mesh_used, const uint8_t *material_used,
-                        const uint8_t *look_used) {
+                        const uint8_t *visual_used) {
     const kk_spec *s = doctor->spec;
-    for (int i = 0; i < s->nlook; i++) {
-        if (!look_used[i] && s->look[i].name && s->look[i].name[0]) {
-            kki_doctor_report(doctor, KKI_NOTE, false, &s->look[i].origin, "remove it",
-                              "material '%s' is used by no visual", kki_shorten_string(s->look[i].name).text);
+    for (int i = 0; i < s->nvisual; i++) {
+        if (!visual_used[i] && s->visual[i].name && s->visual[i].name[0]) {
+            kki_doctor_report(doctor, KKI_NOTE, false, &s->visual[i].origin, "remove it",
+                              "material '%s' is used by no visual", kki_shorten_string(s->visual[i].name).text);
         }
     }
     for (int i = 0; i < s->nmesh; i++) {
@@ -144,7 +144,7 @@ static void tell_unused(kki_doctor *doctor, const uint8_t *mesh_used, const uint
 kk_status kki_doctor_unused(kki_doctor *doctor) {
     const kk_spec *s = doctor->spec;
     const size_t meshes = (size_t)s->nmesh + 1, materials = (size_t)s->nmaterial + 1;
-    const size_t all = meshes + materials + (size_t)s->nlook;
+    const size_t all = meshes + materials + (size_t)s->nvisual;
     uint8_t *used = kki_allocate_array_zeroed(&doctor->allocator, all, 1);
     if (!used) {
         return KK_OUT_OF_MEMORY;
@@ -157,8 +157,8 @@ kk_status kki_doctor_unused(kki_doctor *doctor) {
         if (shape->material >= 0 && shape->material < s->nmaterial) {
             used[meshes + (size_t)shape->material] = 1;
         }
-        if (shape->look >= 0 && shape->look < s->nlook) {
-            used[meshes + materials + (size_t)shape->look] = 1;
+        if (shape->visual >= 0 && shape->visual < s->nvisual) {
+            used[meshes + materials + (size_t)shape->visual] = 1;
         }
     }
     tell_unused(doctor, used, used + meshes, used + meshes + materials);

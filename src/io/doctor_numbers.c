@@ -16,10 +16,15 @@ typedef struct field {
 
 #define FIELD(type, member, is_size) \
     { #member, offsetof(type, member), is_size }
-static const field dof_fields[] = {FIELD(kk_dof_def, stiffness, true),     FIELD(kk_dof_def, damping, false),
-                                   FIELD(kk_dof_def, friction, false),     FIELD(kk_dof_def, armature, true),
-                                   FIELD(kk_dof_def, rotor_inertia, true), FIELD(kk_dof_def, velocity_limit, true),
-                                   FIELD(kk_dof_def, effort_limit, true),  {NULL, 0, false}};
+static const field dof_fields[] = {FIELD(kk_dof_def, stiffness, true),
+                                   FIELD(kk_dof_def, damping, false),
+                                   FIELD(kk_dof_def, friction, false),
+                                   FIELD(kk_dof_def, armature, true),
+                                   FIELD(kk_dof_def, rotor_inertia, true),
+                                   FIELD(kk_dof_def, velocity_limit, true),
+                                   FIELD(kk_dof_def, effort_limit, true),
+                                   FIELD(kk_dof_def, restitution, false),
+                                   {NULL, 0, false}};
 static const field loop_fields[] = {FIELD(kk_loop_def, stiffness, true),
                                     FIELD(kk_loop_def, damping, false),
                                     FIELD(kk_loop_def, angular_stiffness, true),
@@ -30,12 +35,17 @@ static const field loop_fields[] = {FIELD(kk_loop_def, stiffness, true),
 static const field tendon_fields[] = {FIELD(kk_tendon_def, stiffness, true),
                                       FIELD(kk_tendon_def, damping, false),
                                       FIELD(kk_tendon_def, friction, false),
+                                      FIELD(kk_tendon_def, restitution, false),
                                       {NULL, 0, false}};
-static const field material_fields[] = {
-    FIELD(kk_material_def, friction, false), FIELD(kk_material_def, torsion, false),
-    FIELD(kk_material_def, rolling, false),  FIELD(kk_material_def, restitution, false),
-    FIELD(kk_material_def, stiffness, true), FIELD(kk_material_def, damping, false),
-    FIELD(kk_material_def, adhesion, false), {NULL, 0, false}};
+static const field material_fields[] = {FIELD(kk_material_def, friction, false),
+                                        FIELD(kk_material_def, torsion, false),
+                                        FIELD(kk_material_def, rolling, false),
+                                        FIELD(kk_material_def, restitution, false),
+                                        FIELD(kk_material_def, stiffness, true),
+                                        FIELD(kk_material_def, damping, false),
+                                        FIELD(kk_material_def, adhesion, false),
+                                        FIELD(kk_material_def, slip, false),
+                                        {NULL, 0, false}};
 static const field shape_fields[] = {FIELD(kk_shape_def, margin, false), {NULL, 0, false}};
 static const field pair_fields[] = {FIELD(kk_pair_def, margin, false), {NULL, 0, false}};
 

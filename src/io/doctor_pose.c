@@ -92,7 +92,7 @@ static int widest_axis(const patient *p) {
     for (int k = 0; k < 3; k++) {
         double sum = 0, squares = 0, count = 0;
         for (int i = 0; i < p->model->ncollider; i++) {
-            const double x = kk_vec3_get(kki_shape_ball(p->model, p->data, p->model->collider[i]).centre, k);
+            const double x = kk_vec3_get(kki_shape_ball(p->model, p->data, p->model->collider[i]).center, k);
             if (kki_is_finite(x)) {
                 sum += x;
                 squares += x * x;
@@ -118,19 +118,19 @@ static void make_stretches(const patient *p, int axis, stretch *by_lower, kki_so
     const int n = p->model->ncollider;
     for (int i = 0; i < n; i++) {
         const kki_ball b = kki_shape_ball(p->model, p->data, p->model->collider[i]);
-        item[i] = (kki_sort_item){key_of(kk_vec3_get(b.centre, axis) - b.radius), (uint64_t)i};
+        item[i] = (kki_sort_item){key_of(kk_vec3_get(b.center, axis) - b.radius), (uint64_t)i};
     }
     kki_sort(item, (size_t)n, item + n);
     for (int i = 0; i < n; i++) {
         const int shape = p->model->collider[item[i].payload];
         const kki_ball b = kki_shape_ball(p->model, p->data, shape);
         by_lower[i] =
-            (stretch){kk_vec3_get(b.centre, axis) - b.radius, kk_vec3_get(b.centre, axis) + b.radius, b, shape};
+            (stretch){kk_vec3_get(b.center, axis) - b.radius, kk_vec3_get(b.center, axis) + b.radius, b, shape};
     }
 }
 
 static bool are_balls_near(const stretch *a, const stretch *b) {
-    return !(kk_vec3_norm(kk_vec3_sub(a->ball.centre, b->ball.centre)) > a->ball.radius + b->ball.radius);
+    return !(kk_vec3_norm(kk_vec3_sub(a->ball.center, b->ball.center)) > a->ball.radius + b->ball.radius);
 }
 
 static int faces_of(const kk_model *m, int shape) {

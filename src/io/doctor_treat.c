@@ -1,6 +1,6 @@
 /// What the compilation still refuses after all other repairs, one thing after another.
 ///
-/// A joint whose motion nothing resists gets an armature: a millionth of the robot's mass at a centimetre, which is what a
+/// A joint whose motion nothing resists gets an armature: a millionth of the robot's mass at a centimeter, which is what a
 /// link without inertia gets. A loop, coupling, tendon, actuator, sensor, pair or keyframe that cannot be made is left out.
 /// Each is found by the place that the compilation names; what has no place or is found twice stays as it is, and is told.
 #include <string.h>

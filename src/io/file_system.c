@@ -137,7 +137,10 @@ static kk_status system_read(void *user, const char *path, size_t most, const kk
     if (!S_ISREG(found.st_mode)) {
         return fail_kind(path, found.st_mode, error);
     }
-    const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    while (descriptor < 0 && errno == EINTR) {
+        descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    }
     if (descriptor < 0) {
         return fail_errno(path, "open", errno, error);
     }

@@ -57,7 +57,7 @@ static uint32_t take(stream *s, int count) {
 static bool grow(stream *s) {
     kki_inflated *o = s->out;
     const size_t doubled = o->room < o->most / 2 ? 2 * o->room : o->most;
-    const size_t room = doubled > LEAST_ROOM || doubled == o->most ? doubled : LEAST_ROOM;
+    const size_t least = LEAST_ROOM < o->most ? LEAST_ROOM : o->most, room = doubled > least ? doubled : least;
     unsigned char *bytes = o->room < o->most ? kki_allocate_array(&o->allocator, room, 1) : NULL;
     if (!bytes) {
         s->status = o->room < o->most ? KK_OUT_OF_MEMORY : s->status;

@@ -46,11 +46,11 @@ static const kki_keyword transmission_words[] = {{"joint", KK_TRANSMISSION_JOINT
                                                  {"crank", KK_TRANSMISSION_CRANK}, {NULL, 0}};
 static const kki_keyword interpolation_words[] = {
     {"hold", KK_DELAY_HOLD}, {"linear", KK_DELAY_LINEAR}, {"cubic", KK_DELAY_CUBIC}, {NULL, 0}};
-static const kki_keyword lag_words[] = {{"none", KK_LAG_NONE},
-                                        {"filter", KK_LAG_FILTER},
-                                        {"integrate", KK_LAG_INTEGRATE},
-                                        {"muscle", KK_LAG_MUSCLE},
-                                        {NULL, 0}};
+static const kki_keyword activation_words[] = {{"none", KK_ACTIVATION_NONE},
+                                               {"filter", KK_ACTIVATION_FILTER},
+                                               {"integrate", KK_ACTIVATION_INTEGRATE},
+                                               {"muscle", KK_ACTIVATION_MUSCLE},
+                                               {NULL, 0}};
 static const kki_keyword side_words[] = {
     {"any", KK_SIDE_ANY}, {"shape", KK_SIDE_SHAPE}, {"link", KK_SIDE_BODY}, {"subtree", KK_SIDE_SUBTREE}, {NULL, 0}};
 static const kki_keyword choice_words[] = {{"first", KK_CHOOSE_FIRST},
@@ -108,12 +108,16 @@ static const kki_field dof_fields[] = {
     NUMBER("start", kki_karakuri_dof, dof.start, "coordinate in a new state"),
     NUMBER("rotor_inertia", kki_karakuri_dof, dof.rotor_inertia, "adds rotor_inertia · gear_ratio² to the armature"),
     NUMBER("gear_ratio", kki_karakuri_dof, dof.gear_ratio, "rotor turns a joint turn"),
+    NUMBER("restitution", kki_karakuri_dof, dof.restitution,
+           "of its limits: share of the speed that a stop gives back"),
     NUMBER("velocity_limit", kki_karakuri_dof, dof.velocity_limit, "rad/s or m/s"),
     NUMBER("effort_limit", kki_karakuri_dof, dof.effort_limit, "N m or N"),
     END};
 
 static const kki_field link_fields[] = {
     OTHER("material", KKI_FIELD_MATERIAL, kki_karakuri_link, material, false, "contact material of all its collisions"),
+    NUMBER("gravity_compensation", kki_karakuri_link, gravity_compensation,
+           "share of its weight that it is relieved of"),
     END};
 
 static const kki_field shape_fields[] = {
@@ -149,7 +153,8 @@ static const kki_field height_field_fields[] = {
         NUMBER("restitution", type, prefix restitution, "0 … 1"),                                             \
         NUMBER("stiffness", type, prefix stiffness, "N/m a point; without it: rigid"),                        \
         NUMBER("damping", type, prefix damping, "N s/m a point"),                                             \
-        NUMBER("adhesion", type, prefix adhesion, "N a point")
+        NUMBER("adhesion", type, prefix adhesion, "N a point"),                                               \
+        NUMBER("slip", type, prefix slip, "creep, m/s a newton: tangential speed over tangential force")
 
 static const kki_field material_fields[] = {
     TEXT("name", kk_material_def, name, true, "\"default\" is that of shapes that name none"),
@@ -211,6 +216,7 @@ static const kki_field tendon_fields[] = {
     WORD("type", kk_tendon_def, type, tendon_words, true, "a sum of joint positions; or the way between frames"),
     NUMBER("lower", kk_tendon_def, lower, "limit of the length"),
     NUMBER("upper", kk_tendon_def, upper, "limit of the length"),
+    NUMBER("restitution", kk_tendon_def, restitution, "of its limits: share of the speed that a stop gives back"),
     NUMBER("stiffness", kk_tendon_def, stiffness, "N/m"),
     NUMBER("damping", kk_tendon_def, damping, "N s/m"),
     NUMBER("rest_lower", kk_tendon_def, rest_lower, "slack from here"),
@@ -253,10 +259,10 @@ static const kki_field actuator_fields[] = {
     NUMBER("control_upper", kk_actuator_def, control_upper, ""),
     NUMBER("force_lower", kk_actuator_def, force_lower, ""),
     NUMBER("force_upper", kk_actuator_def, force_upper, ""),
-    WORD("lag", kk_actuator_def, lag, lag_words, false, "between the control and what acts"),
+    WORD("lag", kk_actuator_def, activation, activation_words, false, "between the control and what acts"),
     NUMBER("time_constant", kk_actuator_def, time_constant, "s"),
-    NUMBER("lag_lower", kk_actuator_def, lag_lower, ""),
-    NUMBER("lag_upper", kk_actuator_def, lag_upper, ""),
+    NUMBER("activation_lower", kk_actuator_def, activation_lower, ""),
+    NUMBER("activation_upper", kk_actuator_def, activation_upper, ""),
     NUMBER("rod_length", kk_actuator_def, rod_length, "cranks: m"),
     NUMBER("delay", kk_actuator_def, delay, "of the control, s"),
     OTHER("delay_samples", KKI_FIELD_COUNT, kk_actuator_def, delay_samples, false, "controls that are remembered"),
@@ -284,7 +290,7 @@ static const kki_field sensor_fields[] = {
     TEXT("reference", kk_sensor_def, reference, false, "frame or link to measure against"),
     OTHER("dof", KKI_FIELD_COUNT, kk_sensor_def, dof, false, "which degree of the joint"),
     NUMBER("noise", kk_sensor_def, noise, "standard deviation"),
-    NUMBER("cutoff", kk_sensor_def, cutoff, "readings are clamped to it; range sensors: reach, m"),
+    NUMBER("cutoff", kk_sensor_def, cutoff, "sensor data are clamped to it; range sensors: reach, m"),
     NUMBER("field", kk_sensor_def, field, "range sensors: half angle, rad"),
     OTHER("rays", KKI_FIELD_COUNT, kk_sensor_def, rays, false, "range sensors"),
     WORD("zone", kk_sensor_def, zone, shape_words, false,

@@ -92,6 +92,7 @@ typedef struct kki_karakuri_dof {
 /// What <karakuri> in a link says.
 typedef struct kki_karakuri_link {
     int material;
+    double gravity_compensation;
 } kki_karakuri_link;
 
 #endif

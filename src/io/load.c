@@ -209,3 +209,21 @@ kk_status kk_load_file(const char *path, const kk_load_options *options, const k
     }
     return status;
 }
+
+kk_status kk_load_model(const char *path, const kk_load_options *options, kk_model **model, kk_error *error) {
+    if (!path || !model) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "kk_load_model: the path or the place for the model is NULL");
+    }
+    *model = NULL;
+    const kk_allocator *allocator = options ? options->allocator : NULL;
+    kk_spec *spec = NULL;
+    kk_status status = kk_load_file(path, options, allocator, &spec, NULL, error);
+    if (status == KK_OK) {
+        status = kk_model_compile(spec, allocator, model, error);
+        kk_spec_free(spec);
+    }
+    if (status != KK_OK) {
+        kki_error_trail(error, "while %s was loaded", path);
+    }
+    return status;
+}

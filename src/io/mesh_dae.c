@@ -1,7 +1,7 @@
 // COLLADA 1.4 and 1.5 (Khronos): the scene's nodes, their transforms, units and axes, materials.
 //
 // The visual scene is walked with a stack of nodes; instance_node may name a node many times, and even itself, so the depth
-// is bounded and every step counts as work, of which a file gets an amount in proportion to its size. Units become metres
+// is bounded and every step counts as work, of which a file gets an amount in proportion to its size. Units become meters
 // and the up axis becomes z, unless the caller wants them kept.
 #include "base/allocator.h"
 #include "base/error.h"
@@ -192,27 +192,27 @@ static int32_t find_material(const kki_collada *d, int32_t instance, const char 
     return kki_collada_find(d, symbol);
 }
 
-// the colour element of a material's effect, under whichever shading model
+// the color element of a material's effect, under whichever shading model
 static int32_t find_diffuse(const kki_collada *d, int32_t material) {
     const int32_t instance = child(d, material, "instance_effect");
     const int32_t effect =
         instance == KKI_XML_NONE ? KKI_XML_NONE : kki_collada_find(d, kki_xml_value(d->xml, instance, "url"));
     const int32_t technique = child(d, child(d, effect, "profile_COMMON"), "technique");
     for (int32_t model = child(d, technique, NULL); model != KKI_XML_NONE; model = kki_xml_next(d->xml, model, NULL)) {
-        const int32_t colour = child(d, child(d, model, "diffuse"), "color");
-        if (colour != KKI_XML_NONE) {
-            return colour;
+        const int32_t color = child(d, child(d, model, "diffuse"), "color");
+        if (color != KKI_XML_NONE) {
+            return color;
         }
     }
     return KKI_XML_NONE;
 }
 
-static kk_status set_colour(kki_collada *d, int32_t element, int32_t material) {
-    double colour[4];
+static kk_status set_color(kki_collada *d, int32_t element, int32_t material) {
+    double color[4];
     kki_collada_text text = kki_collada_text_of(d, element);
-    const kk_status status = kki_collada_numbers(d, &text, "a colour", colour, 4);
+    const kk_status status = kki_collada_numbers(d, &text, "a color", color, 4);
     if (status == KK_OK) {
-        kki_mesh_builder_set_colour(d->in->builder, material, colour);
+        kki_mesh_builder_set_color(d->in->builder, material, color);
     }
     return status;
 }
@@ -231,7 +231,7 @@ kk_status kki_collada_material(kki_collada *d, int32_t instance, const char *sym
     }
     const int32_t diffuse = material == KKI_XML_NONE ? KKI_XML_NONE : find_diffuse(d, material);
     const bool is_new = d->in->builder->material_count > before;
-    return is_new && diffuse != KKI_XML_NONE ? set_colour(d, diffuse, *id) : KK_OK;
+    return is_new && diffuse != KKI_XML_NONE ? set_color(d, diffuse, *id) : KK_OK;
 }
 
 // ---- transforms
@@ -425,21 +425,21 @@ static kk_status walk_scene(kki_collada *d, int32_t scene, const kki_affine *X) 
 
 // ---- the document
 
-static kk_status read_unit(kki_collada *d, int32_t asset, double *metres) {
+static kk_status read_unit(kki_collada *d, int32_t asset, double *meters) {
     const int32_t unit = child(d, asset, "unit");
     const int32_t attribute = unit == KKI_XML_NONE ? KKI_XML_NONE : kki_xml_find(d->xml, unit, "meter");
     size_t used;
-    *metres = 1;
+    *meters = 1;
     if (attribute == KKI_XML_NONE) {
         return KK_OK;
     }
     const kki_xml_attribute *a = &d->xml->attribute[attribute];
-    const kk_status status = kk_number_parse(kki_xml_string(d->xml, a->value), a->value_length, metres, &used);
-    if (status == KK_OK && used == a->value_length && *metres > 0) {
+    const kk_status status = kk_number_parse(kki_xml_string(d->xml, a->value), a->value_length, meters, &used);
+    if (status == KK_OK && used == a->value_length && *meters > 0) {
         return KK_OK;
     }
     return kki_xml_error(d->xml, a->value_place, d->in->error, KK_SYNTAX,
-                         "the unit's meter should be a positive number — write meter=\"1\" for metres");
+                         "the unit's meter should be a positive number — write meter=\"1\" for meters");
 }
 
 static kki_affine up_transform(const kki_collada *d, int32_t asset) {
@@ -456,11 +456,11 @@ static kki_affine up_transform(const kki_collada *d, int32_t asset) {
 
 static kk_status root_transform(kki_collada *d, kki_affine *X) {
     const int32_t asset = child(d, KKI_XML_ROOT, "asset");
-    double metres;
-    const kk_status status = read_unit(d, asset, &metres);
+    double meters;
+    const kk_status status = read_unit(d, asset, &meters);
     *X = d->in->options->keep_axes ? IDENTITY : up_transform(d, asset);
     for (int i = 0; i < 9 && !d->in->options->keep_unit; i++) {
-        X->A.m[i] *= metres;
+        X->A.m[i] *= meters;
     }
     return status;
 }

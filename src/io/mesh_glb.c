@@ -185,17 +185,17 @@ static kki_word name_of(const glb *g, int32_t item) {
 static kk_status read_material(glb *g, int32_t i) {
     const int32_t item = g->table[MATERIALS].item[i];
     const kki_word name = name_of(g, item);
-    double colour[4] = {1, 1, 1, 1};
+    double color[4] = {1, 1, 1, 1};
     const kk_status status = kki_mesh_builder_add_material(g->in->builder, name.start, name.length, &g->material[i]);
     const int32_t factor =
         kki_json_member(&g->json, kki_json_member(&g->json, item, "pbrMetallicRoughness"), "baseColorFactor");
     if (status != KK_OK) {
         return builder_status(g, item, status);
     }
-    if (factor >= 0 && !read_numbers(g, factor, 4, colour)) {
+    if (factor >= 0 && !read_numbers(g, factor, 4, color)) {
         return fail(g, factor, KK_SYNTAX, "baseColorFactor is not four numbers — export the mesh again");
     }
-    kki_mesh_builder_set_colour(g->in->builder, g->material[i], colour);
+    kki_mesh_builder_set_color(g->in->builder, g->material[i], color);
     return KK_OK;
 }
 
@@ -276,7 +276,7 @@ static kk_status read_positions(const glb *g, int32_t token, const kki_affine *X
         return status;
     }
     if (a.component != FLOAT || !is_text(g, kki_json_member(&g->json, item_of(g, ACCESSORS, token), "type"), "VEC3")) {
-        return fail(g, token, KK_UNSUPPORTED, "positions that are no three floats — export without quantisation");
+        return fail(g, token, KK_UNSUPPORTED, "positions that are no three floats — export without quantization");
     }
     status = kki_mesh_builder_reserve_about(g->in->builder, a.count, 0);
     for (size_t i = 0; i < a.count && status == KK_OK; i++) {

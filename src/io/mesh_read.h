@@ -8,7 +8,7 @@
 
 #include "geometry/mesh.h"
 
-/// NULL where options are asked for means all zero: tidied, z up, metres, the default limit.
+/// NULL where options are asked for means all zero: tidied, z up, meters, the default limit.
 typedef struct kki_mesh_read_options {
     kki_mesh_tidy_options tidy;
     bool keep_axes;      ///< do not turn a file's up axis (COLLADA's up_axis, glTF's y) to z

@@ -1,7 +1,7 @@
 // STL, ASCII and binary (3D Systems 1989; the binary layout as everyone writes it).
 //
 // Binary: 80 bytes of anything, the count of triangles, and for each 50 bytes: normal, three corners, a word that some
-// programs use for a colour. Normals are not read; the order of corners says the same. Many exporters start the 80 bytes
+// programs use for a color. Normals are not read; the order of corners says the same. Many exporters start the 80 bytes
 // with "solid", so the size decides: a file that has exactly the bytes its count asks for is binary.
 //
 // ASCII: solid NAME { facet normal x y z  outer loop  { vertex x y z } x 3  endloop  endfacet } endsolid NAME, any number of

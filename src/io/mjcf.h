@@ -30,7 +30,7 @@ typedef enum kki_mjcf_kind {
     KKI_MJCF_MESH,
     KKI_MJCF_HFIELD,
     KKI_MJCF_TEXTURE,
-    KKI_MJCF_LOOK,
+    KKI_MJCF_VISUAL,
     KKI_MJCF_TENDON,
     KKI_MJCF_ACTUATOR,
     KKI_MJCF_SENSOR,

@@ -139,8 +139,8 @@ static void read_ranges(const kki_mjcf_at *at, kk_actuator_def *def) {
         def->force_upper = range[1];
     }
     if (kki_mjcf_limits(at, "actlimited", "actrange", range)) {
-        def->lag_lower = range[0];
-        def->lag_upper = range[1];
+        def->activation_lower = range[0];
+        def->activation_upper = range[1];
     }
     if (at->m->set.no_actuation) {
         def->force_lower = def->force_upper = 0;
@@ -179,9 +179,9 @@ static void inherit_range(const kki_mjcf_at *at, kk_actuator_def *def) {
         return;
     }
     const double middle = (range[0] + range[1]) / 2, half = (range[1] - range[0]) / 2 * share;
-    if (def->lag == KK_LAG_INTEGRATE) {
-        def->lag_lower = middle - half;
-        def->lag_upper = middle + half;
+    if (def->activation == KK_ACTIVATION_INTEGRATE) {
+        def->activation_lower = middle - half;
+        def->activation_upper = middle + half;
     } else {
         def->control_lower = middle - half;
         def->control_upper = middle + half;
@@ -200,7 +200,7 @@ static void set_position(const kki_mjcf_at *at, kk_actuator_def *def) {
 
 static void set_filter(const kki_mjcf_at *at, double otherwise, kk_actuator_def *def) {
     def->time_constant = kki_mjcf_number(at, "timeconst", otherwise);
-    def->lag = def->time_constant > 0 ? KK_LAG_FILTER : KK_LAG_NONE;
+    def->activation = def->time_constant > 0 ? KK_ACTIVATION_FILTER : KK_ACTIVATION_NONE;
 }
 
 static void set_cylinder(const kki_mjcf_at *at, kk_actuator_def *def) {
@@ -213,11 +213,11 @@ static void set_cylinder(const kki_mjcf_at *at, kk_actuator_def *def) {
 
 /// <general>: false where the law is none of ours.
 static bool set_general(const kki_mjcf_at *at, kk_actuator_def *def) {
-    static const kki_keyword dynamics[] = {{"none", KK_LAG_NONE},
-                                           {"integrator", KK_LAG_INTEGRATE},
-                                           {"filter", KK_LAG_FILTER},
-                                           {"filterexact", KK_LAG_FILTER},
-                                           {"muscle", KK_LAG_MUSCLE},
+    static const kki_keyword dynamics[] = {{"none", KK_ACTIVATION_NONE},
+                                           {"integrator", KK_ACTIVATION_INTEGRATE},
+                                           {"filter", KK_ACTIVATION_FILTER},
+                                           {"filterexact", KK_ACTIVATION_FILTER},
+                                           {"muscle", KK_ACTIVATION_MUSCLE},
                                            {"user", OTHER},
                                            {"dcmotor", OTHER},
                                            {"pid", OTHER},
@@ -225,7 +225,7 @@ static bool set_general(const kki_mjcf_at *at, kk_actuator_def *def) {
     static const kki_keyword gains[] = {{"fixed", 0},    {"affine", 1},   {"muscle", 2},
                                         {"user", OTHER}, {"none", OTHER}, {"dcmotor", OTHER},
                                         {"pid", OTHER},  {"so3", OTHER},  {NULL, 0}};
-    const int dynamic = kki_mjcf_word(at, "dyntype", dynamics, KK_LAG_NONE);
+    const int dynamic = kki_mjcf_word(at, "dyntype", dynamics, KK_ACTIVATION_NONE);
     const int gain = kki_mjcf_word(at, "gaintype", gains, 0), bias = kki_mjcf_word(at, "biastype", gains, OTHER);
     double g[10] = {1}, b[10] = {0}, d[10] = {1};
     if (gain == 2 && (bias == 2 || bias == OTHER) && dynamic != OTHER) {
@@ -247,9 +247,9 @@ static bool set_general(const kki_mjcf_at *at, kk_actuator_def *def) {
     }
     def->type = is_damper ? KK_ACTUATOR_DAMPER : KK_ACTUATOR_GENERAL;
     def->gain = is_damper ? -g[2] : g[0];
-    def->lag = (kk_lag)dynamic;
-    def->time_constant = dynamic == KK_LAG_FILTER ? d[0] : 0;
-    if (dynamic == KK_LAG_MUSCLE) {
+    def->activation = (kk_activation)dynamic;
+    def->time_constant = dynamic == KK_ACTIVATION_FILTER ? d[0] : 0;
+    if (dynamic == KK_ACTIVATION_MUSCLE) {
         kki_mjcf_muscle_dynamics(at, "dynprm", def);
     }
     if (bias != 1 && (b[0] != 0 || b[1] != 0 || b[2] != 0)) {
@@ -301,7 +301,7 @@ static bool set_law(const kki_mjcf_at *at, kk_actuator_def *def) {
         set_filter(at, 0, def);
     } else if (strcmp(name, "intvelocity") == 0) {
         set_position(at, def);
-        def->lag = KK_LAG_INTEGRATE;
+        def->activation = KK_ACTIVATION_INTEGRATE;
     } else if (strcmp(name, "velocity") == 0) {
         def->type = KK_ACTUATOR_VELOCITY;
         def->gain = kki_mjcf_number(at, "kv", 1);

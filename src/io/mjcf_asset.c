@@ -455,16 +455,16 @@ static void read_texture(kki_mjcf *m, int32_t node) {
     kki_mjcf_name_put(m, KKI_MJCF_TEXTURE, name, (int)node, node);
 }
 
-static void read_colour(const kki_mjcf_at *at, const char *name, double otherwise, float colour[3]) {
+static void read_color(const kki_mjcf_at *at, const char *name, double otherwise, float color[3]) {
     double c[3] = {otherwise, otherwise, otherwise};
     kki_mjcf_numbers(at, name, 3, 3, c);
     for (int i = 0; i < 3; i++) {
-        colour[i] = (float)(c[i] < 0 ? 0 : c[i] > 1 ? 1 : c[i]);
+        color[i] = (float)(c[i] < 0 ? 0 : c[i] > 1 ? 1 : c[i]);
     }
 }
 
 /// A texture by its name: its file as the model file has it, or its pattern.
-static void take_texture(kki_mjcf *m, const kki_mjcf_at *at, kk_look_def *look) {
+static void take_texture(kki_mjcf *m, const kki_mjcf_at *at, kk_visual_def *visual) {
     static const kki_keyword patterns[] = {{"none", KK_PATTERN_NONE},
                                            {"flat", KK_PATTERN_FLAT},
                                            {"gradient", KK_PATTERN_GRADIENT},
@@ -476,19 +476,20 @@ static void take_texture(kki_mjcf *m, const kki_mjcf_at *at, kk_look_def *look) 
     }
     const kki_mjcf_at texture = kki_mjcf_element_of_class(m, (int32_t)node, KKI_MJCF_OF_TEXTURE, 0);
     const char *file = kki_mjcf_text(&texture, "file");
-    look->texture = file ? reference_of(m, m->set.texture_directory, file) : NULL;
-    look->pattern = file ? KK_PATTERN_NONE : (kk_pattern)kki_mjcf_word(&texture, "builtin", patterns, KK_PATTERN_NONE);
-    read_colour(&texture, "rgb1", 0.8, look->pattern_colour[0]);
-    read_colour(&texture, "rgb2", 0.5, look->pattern_colour[1]);
+    visual->texture = file ? reference_of(m, m->set.texture_directory, file) : NULL;
+    visual->pattern =
+        file ? KK_PATTERN_NONE : (kk_pattern)kki_mjcf_word(&texture, "builtin", patterns, KK_PATTERN_NONE);
+    read_color(&texture, "rgb1", 0.8, visual->pattern_color[0]);
+    read_color(&texture, "rgb2", 0.5, visual->pattern_color[1]);
 }
 
-/// Of the layers the one with the colours counts.
-static void read_layers(kki_mjcf *m, int32_t material, kk_look_def *look) {
+/// Of the layers the one with the colors counts.
+static void read_layers(kki_mjcf *m, int32_t material, kk_visual_def *visual) {
     for (int32_t c = kki_xml_first(m->xml, material, NULL); c != KKI_XML_NONE; c = kki_xml_next(m->xml, c, NULL)) {
         const char *role = kki_mjcf_is_read(m, "asset/material", c) ? kki_xml_value(m->xml, c, "role") : NULL;
         if (role && (strcmp(role, "rgb") == 0 || strcmp(role, "rgba") == 0)) {
             const kki_mjcf_at layer = kki_mjcf_element_here(m, c);
-            take_texture(m, &layer, look);
+            take_texture(m, &layer, visual);
         }
     }
 }
@@ -496,26 +497,26 @@ static void read_layers(kki_mjcf *m, int32_t material, kk_look_def *look) {
 static void read_material(kki_mjcf *m, int32_t node) {
     const kki_mjcf_at at = kki_mjcf_element_of_class(m, node, KKI_MJCF_OF_MATERIAL, 0);
     const char *name = asset_name(m, node);
-    double colour[4] = {1, 1, 1, 1};
-    kki_mjcf_numbers(&at, "rgba", 4, 4, colour);
-    kk_look_def look = kk_look_def_default();
-    look.name = name;
+    double color[4] = {1, 1, 1, 1};
+    kki_mjcf_numbers(&at, "rgba", 4, 4, color);
+    kk_visual_def visual = kk_visual_def_default();
+    visual.name = name;
     if (kki_mjcf_text(&at, "texture")) {
-        take_texture(m, &at, &look);
+        take_texture(m, &at, &visual);
     }
-    read_layers(m, node, &look);
+    read_layers(m, node, &visual);
     double repeat[2] = {1, 1};
     kki_mjcf_numbers(&at, "texrepeat", 1, 2, repeat);
-    look.repeat[0] = (float)repeat[0];
-    look.repeat[1] = (float)repeat[1];
-    look.repeats_by_size = kki_mjcf_truth(&at, "texuniform", false);
-    look.origin = kki_origin_of_node(m->xml, node);
+    visual.repeat[0] = (float)repeat[0];
+    visual.repeat[1] = (float)repeat[1];
+    visual.repeats_by_size = kki_mjcf_truth(&at, "texuniform", false);
+    visual.origin = kki_origin_of_node(m->xml, node);
     for (int i = 0; i < 4; i++) {
-        look.colour[i] = (float)(colour[i] < 0 ? 0 : colour[i] > 1 ? 1 : colour[i]);
+        visual.color[i] = (float)(color[i] < 0 ? 0 : color[i] > 1 ? 1 : color[i]);
     }
     int id;
-    if (kki_mjcf_stop(m, kk_spec_add_look(m->loader->spec, &look, &id, &m->error)) == KK_OK) {
-        kki_mjcf_name_put(m, KKI_MJCF_LOOK, name, id, node);
+    if (kki_mjcf_stop(m, kk_spec_add_visual(m->loader->spec, &visual, &id, &m->error)) == KK_OK) {
+        kki_mjcf_name_put(m, KKI_MJCF_VISUAL, name, id, node);
     }
 }
 

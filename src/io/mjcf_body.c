@@ -10,6 +10,12 @@
 
 // ---- inertia
 
+/// What weighs nothing is nowhere: its place says nothing.
+static bool is_nothing(const kk_inertia *I) {
+    const kk_sym3 *s = &I->moment;
+    return I->mass == 0 && s->xx == 0 && s->yy == 0 && s->zz == 0 && s->xy == 0 && s->xz == 0 && s->yz == 0;
+}
+
 static kk_inertia inertia_in(const kki_mjcf_at *at, kk_transform frame) {
     double full[6], diagonal[3] = {0, 0, 0};
     kk_inertia I = {.mass = kki_mjcf_number(at, "mass", -1)};
@@ -27,7 +33,8 @@ static kk_inertia inertia_in(const kki_mjcf_at *at, kk_transform frame) {
         kki_mjcf_numbers(at, "diaginertia", 3, 3, diagonal);
         I.moment = (kk_sym3){diagonal[0], diagonal[1], diagonal[2], 0, 0, 0};
     }
-    return kk_inertia_to(kk_transform_mul(frame, kki_mjcf_pose(at)), I);
+    const kk_transform pose = kk_transform_mul(frame, kki_mjcf_pose(at));
+    return is_nothing(&I) ? I : kk_inertia_to(pose, I);
 }
 
 static void bound(kki_mjcf *m, int32_t node, kk_inertia *I) {
@@ -177,6 +184,10 @@ static void add_chain(kki_mjcf *m, int index) {
         def.joint.placement = X;
         def.is_ground = parent == KK_WORLD && !is_mocap(m, &body);
         parent = add_body(m, &def);
+    }
+    const kki_mjcf_at at = kki_mjcf_element_here(m, body.node);
+    if (m->status == KK_OK) {
+        kk_spec_body(m->loader->spec, parent)->gravity_compensation = kki_mjcf_number(&at, "gravcomp", 0);
     }
     m->body[index].id = parent;
     m->body[index].root = body.parent > 0 && m->body[body.parent].root > 0 ? m->body[body.parent].root

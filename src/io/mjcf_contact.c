@@ -2,7 +2,7 @@
 ///
 /// MuJoCo's reference acceleration of a contact that is r deep is −b ṙ − k r with (docs, "Solver parameters")
 ///     k = 1 / (d² τ² ζ²), b = 2 / (d τ)   for solref = (τ, ζ), or  k = −s₀ / d², b = −s₁ / d  for negative ones,
-/// d being solimp's largest impedance, and the regularisation (1 − d)/d of the inverse inertia makes a load F on a mass m rest
+/// d being solimp's largest impedance, and the regularization (1 − d)/d of the inverse inertia makes a load F on a mass m rest
 /// at F = m k r d/(1 − d). So stiffness = m k d/(1 − d) and damping = m b d/(1 − d), with m the mass of the tree that the geom
 /// belongs to. What is at least as stiff as MuJoCo's default is rigid, and keeps of solref only the restitution of its
 /// oscillation, exp(−π ζ / √(1 − ζ²)).

@@ -99,7 +99,7 @@ static void fit_to_mesh(geom *g) {
     for (int i = 0; i < 3; i++) {
         g->size[i] *= scale;
     }
-    g->pose = kk_transform_mul(g->pose, kk_transform_make(axes, mass.centre));
+    g->pose = kk_transform_mul(g->pose, kk_transform_make(axes, mass.center));
 }
 
 static void read_mesh(geom *g) {
@@ -175,31 +175,31 @@ static kk_inertia weigh(geom *g) {
 
 // ---- the shape
 
-static int look_of(const kki_mjcf_at *at) {
-    double colour[4];
+static int visual_of(const kki_mjcf_at *at) {
+    double color[4];
     kki_mjcf *m = at->m;
-    int look = kki_mjcf_text(at, "material") ? kki_mjcf_refer(at, "material", KKI_MJCF_LOOK) : -1;
-    if (kki_mjcf_numbers(at, "rgba", 4, 4, colour) != 4) {
-        return look;
+    int visual = kki_mjcf_text(at, "material") ? kki_mjcf_refer(at, "material", KKI_MJCF_VISUAL) : -1;
+    if (kki_mjcf_numbers(at, "rgba", 4, 4, color) != 4) {
+        return visual;
     }
     if (m->is_check) {
-        return look;
+        return visual;
     }
     const int32_t attribute = kki_mjcf_find_number(at, "rgba");
     const char *text = kki_xml_string(m->xml, m->xml->attribute[attribute].value);
-    const int known = kki_mjcf_name_get(m, KKI_MJCF_LOOK + KKI_MJCF_NUMBERED, text); // one look for one text
+    const int known = kki_mjcf_name_get(m, KKI_MJCF_VISUAL + KKI_MJCF_NUMBERED, text); // one look for one text
     if (known >= 0) {
         return known;
     }
-    kk_look_def def = kk_look_def_default();
+    kk_visual_def def = kk_visual_def_default();
     for (int i = 0; i < 4; i++) {
-        def.colour[i] = (float)(colour[i] < 0 ? 0 : colour[i] > 1 ? 1 : colour[i]);
+        def.color[i] = (float)(color[i] < 0 ? 0 : color[i] > 1 ? 1 : color[i]);
     }
     def.origin = kki_origin_of_node(m->xml, at->node);
-    if (kki_mjcf_stop(m, kk_spec_add_look(m->loader->spec, &def, &look, &m->error)) == KK_OK) {
-        kki_mjcf_name_set(m, KKI_MJCF_LOOK + KKI_MJCF_NUMBERED, text, look);
+    if (kki_mjcf_stop(m, kk_spec_add_visual(m->loader->spec, &def, &visual, &m->error)) == KK_OK) {
+        kki_mjcf_name_set(m, KKI_MJCF_VISUAL + KKI_MJCF_NUMBERED, text, visual);
     }
-    return look;
+    return visual;
 }
 
 static void set_sizes(const geom *g, kk_shape_def *def) {
@@ -258,7 +258,7 @@ static kk_shape_def shape_of(const geom *g) {
     double v[6] = {0};
     kki_mjcf_numbers(&g->at, "surfacevel", 1, 6, v);
     def.surface = kk_motion_make(kk_vec3_make(v[3], v[4], v[5]), kk_vec3_make(v[0], v[1], v[2]));
-    def.look = look_of(&g->at);
+    def.visual = visual_of(&g->at);
     def.origin = kki_origin_of_node(g->at.m->xml, g->at.node);
     return def;
 }

@@ -100,6 +100,13 @@ static kk_status add_document(includer *x, const kki_xml *xml, kki_xml *owned, c
     return KK_OK;
 }
 
+/// The element that includes, in the error's trail.
+static void tell_origin(const includer *x, const level *at, int32_t node) {
+    const document *d = &x->document[at->document];
+    const kk_origin o = kki_origin_of_node(d->xml, node);
+    kki_error_trail(x->error, "included from %s:%d:%d", d->path, o.line, o.column);
+}
+
 static kk_status read_document(includer *x, const level *at, int32_t node, const char *path, int *id) {
     if (x->document_count == MOST_DOCUMENTS) {
         return fail(x, at, node, KK_LIMIT_EXCEEDED, "too many included files; join some of them", "");
@@ -113,6 +120,9 @@ static kk_status read_document(includer *x, const level *at, int32_t node, const
     }
     status = kki_loader_parse(x->loader, path, &data, &xml, x->error);
     kki_file_release(&data, &x->loader->allocator);
+    if (status != KK_OK) {
+        tell_origin(x, at, node);
+    }
     status = status ? status : add_document(x, xml, xml, path, id);
     if (status != KK_OK) {
         kki_xml_free(xml);

@@ -47,6 +47,22 @@ static kk_status add_others(kki_urdf *u) {
     return status;
 }
 
+/// What <karakuri> in a body says: the material of all its geoms that collide, and what it is relieved of.
+static void set_links(kki_urdf *u) {
+    for (int i = 0; i < u->link_count; i++) {
+        kk_body_def *body = kk_spec_body(u->spec, u->link[i].body);
+        const kki_karakuri_link said = kki_urdf_karakuri_link(
+            u, u->link[i].node,
+            (kki_karakuri_link){.material = -1, .gravity_compensation = body->gravity_compensation});
+        const int material = said.material;
+        body->gravity_compensation = said.gravity_compensation;
+        for (int k = 0; k < kk_spec_shape_count(u->spec) && material >= 0; k++) {
+            kk_shape_def *shape = kk_spec_shape(u->spec, k);
+            shape->material = shape->body == u->link[i].body ? material : shape->material;
+        }
+    }
+}
+
 static kk_status read_with(kki_mjcf *m, kki_urdf *u) {
     enum { TABLES = 7 };
     kki_name_table *const tables[TABLES] = {&u->links,  &u->joints,        &u->looks,    &u->materials,
@@ -57,6 +73,9 @@ static kk_status read_with(kki_mjcf *m, kki_urdf *u) {
     kk_status status = add_bodies(m, u);
     status = status ? status : add_others(u);
     status = status ? status : kki_urdf_karakuri_first(u);
+    if (status == KK_OK) {
+        set_links(u);
+    }
     status = status ? status : kki_urdf_karakuri_rest(u);
     for (int i = 0; i < TABLES; i++) {
         kki_name_table_destroy(tables[i]);

@@ -27,7 +27,7 @@ static kki_mass sphere_shell(double r) {
     return of_moments(area, i, i, i);
 }
 
-/// Side and two half spheres, whose centres of mass are half a radius above their rims.
+/// Side and two half spheres, whose centers of mass are half a radius above their rims.
 static kki_mass capsule_shell(double r, double half) {
     const double side = 4 * KK_PI * r * half, caps = 4 * KK_PI * r * r, h = 2 * half;
     const double across = side * (6 * r * r + h * h) / 12 + caps * (2 * r * r / 3 + half * half + half * r);

@@ -14,7 +14,7 @@
 void kki_mjcf_muscle_dynamics(const kki_mjcf_at *at, const char *attribute, kk_actuator_def *def) {
     double v[10] = {def->muscle.time_constant[0], def->muscle.time_constant[1], 0};
     kki_mjcf_numbers(at, attribute, 1, 10, v);
-    def->lag = KK_LAG_MUSCLE;
+    def->activation = KK_ACTIVATION_MUSCLE;
     def->muscle.time_constant[0] = v[0];
     def->muscle.time_constant[1] = v[1];
     def->muscle.smoothing = v[2];
@@ -48,7 +48,7 @@ void kki_mjcf_set_muscle(const kki_mjcf_at *at, kk_actuator_def *def) {
                          kki_mjcf_number(at, "fvmax", base.fvmax)};
     unpack(v, &def->muscle);
     def->type = KK_ACTUATOR_MUSCLE;
-    def->lag = KK_LAG_MUSCLE;
+    def->activation = KK_ACTIVATION_MUSCLE;
     def->muscle.time_constant[0] = time[0];
     def->muscle.time_constant[1] = time[1];
     def->muscle.smoothing = kki_mjcf_number(at, "tausmooth", 0);
@@ -77,10 +77,10 @@ bool kki_mjcf_general_muscle(const kki_mjcf_at *at, int dynamics, bool has_bias,
     unpack(gain, &def->muscle);
     def->muscle.fpmax = has_bias ? bias[7] : 0;
     def->type = KK_ACTUATOR_MUSCLE;
-    def->lag = (kk_lag)dynamics;
-    if (dynamics == KK_LAG_MUSCLE) {
+    def->activation = (kk_activation)dynamics;
+    if (dynamics == KK_ACTIVATION_MUSCLE) {
         kki_mjcf_muscle_dynamics(at, "dynprm", def);
-    } else if (dynamics == KK_LAG_FILTER) {
+    } else if (dynamics == KK_ACTIVATION_FILTER) {
         def->time_constant = kki_mjcf_number(at, "dynprm", 1);
     }
     return true;

@@ -10,7 +10,7 @@
 static const char *const kind_texts[KKI_MJCF_KINDS] = {
     [KKI_MJCF_BODY] = "body",        [KKI_MJCF_JOINT] = "joint",       [KKI_MJCF_GEOM] = "geom",
     [KKI_MJCF_SITE] = "site",        [KKI_MJCF_CLASS] = "class",       [KKI_MJCF_MESH] = "mesh",
-    [KKI_MJCF_HFIELD] = "hfield",    [KKI_MJCF_TEXTURE] = "texture",   [KKI_MJCF_LOOK] = "material",
+    [KKI_MJCF_HFIELD] = "hfield",    [KKI_MJCF_TEXTURE] = "texture",   [KKI_MJCF_VISUAL] = "material",
     [KKI_MJCF_TENDON] = "tendon",    [KKI_MJCF_ACTUATOR] = "actuator", [KKI_MJCF_SENSOR] = "sensor",
     [KKI_MJCF_KEY] = "key",          [KKI_MJCF_LOOP] = "equality",     [KKI_MJCF_MATERIAL] = "material",
     [KKI_MJCF_FRAME_NAME] = "frame", [KKI_MJCF_JOINT_NAME] = "joint",  [KKI_MJCF_MESH_NAME] = "mesh",

@@ -1,4 +1,4 @@
-/// Sensors, and the frames that they need on geoms and centres of mass.
+/// Sensors, and the frames that they need on geoms and centers of mass.
 #include <string.h>
 
 #include "io/mjcf.h"
@@ -41,8 +41,8 @@ static const row rows[] = {
     {"frameangvel", KK_SENSOR_ANGULAR_VELOCITY, KKI_MJCF_KINDS, "objname"},
     {"framelinacc", KK_SENSOR_PROPER_ACCELERATION, KKI_MJCF_KINDS, "objname"},
     {"frameangacc", KK_SENSOR_ANGULAR_ACCELERATION, KKI_MJCF_KINDS, "objname"},
-    {"subtreecom", KK_SENSOR_CENTRE_OF_MASS, KKI_MJCF_BODY, "body"},
-    {"subtreelinvel", KK_SENSOR_CENTRE_OF_MASS_VELOCITY, KKI_MJCF_BODY, "body"},
+    {"subtreecom", KK_SENSOR_CENTER_OF_MASS, KKI_MJCF_BODY, "body"},
+    {"subtreelinvel", KK_SENSOR_CENTER_OF_MASS_VELOCITY, KKI_MJCF_BODY, "body"},
     {"subtreeangmom", KK_SENSOR_ANGULAR_MOMENTUM, KKI_MJCF_BODY, "body"},
     {"clock", KK_SENSOR_CLOCK, KKI_MJCF_KINDS, NULL},
     {"magnetometer", KK_SENSOR_MAGNETIC_FIELD, KKI_MJCF_SITE, "site"},
@@ -99,7 +99,7 @@ static const char *frame_on(kki_mjcf *m, int cache, const char *name, const char
     return kk_spec_frame_const(m->loader->spec, id)->name;
 }
 
-/// MuJoCo's frame of a body's inertia: its centre of mass, and the axes of <inertial>.
+/// MuJoCo's frame of a body's inertia: its center of mass, and the axes of <inertial>.
 static const char *inertial_frame(kki_mjcf *m, int body, int32_t node) {
     const kki_mjcf_body *b = &m->body[body];
     kk_transform X = kk_transform_identity();

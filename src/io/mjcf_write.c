@@ -221,8 +221,8 @@ static void write_shape(kki_mjcf_output *o, int id) {
     kki_mjcf_put_contact(&o->contacts, w, s->material, s->body, false);
     kki_xml_put_unless(w, "margin", 2 * s->margin, 0);
     put_surface(w, s->surface);
-    if (s->look >= 0) {
-        kki_mjcf_put_word(w, "material", "look", s->look);
+    if (s->visual >= 0) {
+        kki_mjcf_put_word(w, "material", "look", s->visual);
     }
     kki_xml_close(w, "geom");
 }
@@ -292,6 +292,9 @@ static int open_body(kki_mjcf_output *o, int id) {
     const kk_body_def *last = kk_spec_body_const(o->spec, id);
     kki_xml_open(&o->w, "body");
     kki_xml_put(&o->w, "name", last->name);
+    if (last->gravity_compensation != 0) {
+        kki_xml_put_number(&o->w, "gravcomp", last->gravity_compensation);
+    }
     write_pose(&o->w, X);
     for (int i = 0; i < count; i++) {
         const kk_body_def *b = kk_spec_body_const(o->spec, chain[i]);
@@ -404,17 +407,17 @@ static void write_texture_file(const kki_mjcf_output *o, kki_xml_writer *w, cons
     kki_xml_put(w, "file", is_whole ? path : file);
 }
 
-static void write_texture(kki_mjcf_output *o, const kk_look_def *look, int number) {
+static void write_texture(kki_mjcf_output *o, const kk_visual_def *visual, int number) {
     kki_xml_writer *w = &o->w;
     static const char *const words[] = {"none", "flat", "gradient", "checker"};
-    const float(*c)[3] = look->pattern_colour;
+    const float(*c)[3] = visual->pattern_color;
     kki_xml_open(w, "texture");
     kki_mjcf_put_word(w, "name", "texture", number);
     kki_xml_put(w, "type", "2d");
-    if (look->texture && look->texture[0]) {
-        write_texture_file(o, w, look->texture);
+    if (visual->texture && visual->texture[0]) {
+        write_texture_file(o, w, visual->texture);
     } else {
-        kki_xml_put(w, "builtin", words[look->pattern]);
+        kki_xml_put(w, "builtin", words[visual->pattern]);
         kki_xml_put_numbers(w, "rgb1", (const double[3]){c[0][0], c[0][1], c[0][2]}, 3);
         kki_xml_put_numbers(w, "rgb2", (const double[3]){c[1][0], c[1][1], c[1][2]}, 3);
         kki_xml_put(w, "width", "256");
@@ -426,21 +429,21 @@ static void write_texture(kki_mjcf_output *o, const kk_look_def *look, int numbe
 static void write_assets(kki_mjcf_output *o) {
     kki_xml_writer *w = &o->w;
     kki_xml_open(w, "asset");
-    for (int i = 0; i < kk_spec_look_count(o->spec); i++) {
-        const kk_look_def *look = kk_spec_look_const(o->spec, i);
-        const bool has_texture = (look->texture && look->texture[0]) || look->pattern != KK_PATTERN_NONE;
+    for (int i = 0; i < kk_spec_visual_count(o->spec); i++) {
+        const kk_visual_def *visual = kk_spec_visual_const(o->spec, i);
+        const bool has_texture = (visual->texture && visual->texture[0]) || visual->pattern != KK_PATTERN_NONE;
         if (has_texture) {
-            write_texture(o, look, i);
+            write_texture(o, visual, i);
         }
         kki_xml_open(w, "material");
         kki_mjcf_put_word(w, "name", "look", i);
         if (has_texture) {
             kki_mjcf_put_word(w, "texture", "texture", i);
-            kki_xml_put_numbers(w, "texrepeat", (const double[2]){look->repeat[0], look->repeat[1]}, 2);
-            kki_xml_put(w, "texuniform", look->repeats_by_size ? "true" : "false");
+            kki_xml_put_numbers(w, "texrepeat", (const double[2]){visual->repeat[0], visual->repeat[1]}, 2);
+            kki_xml_put(w, "texuniform", visual->repeats_by_size ? "true" : "false");
         }
-        kki_xml_put_numbers(w, "rgba",
-                            (const double[4]){look->colour[0], look->colour[1], look->colour[2], look->colour[3]}, 4);
+        kki_xml_put_numbers(
+            w, "rgba", (const double[4]){visual->color[0], visual->color[1], visual->color[2], visual->color[3]}, 4);
         kki_xml_close(w, "material");
     }
     for (int i = 0; i < kk_spec_mesh_count(o->spec); i++) {

@@ -43,7 +43,7 @@ static bool is_same(const kk_material_def *a, const kk_material_def *b) {
     return a->friction == b->friction && a->static_friction == b->static_friction &&
            a->friction_across == b->friction_across && a->torsion == b->torsion && a->rolling == b->rolling &&
            a->restitution == b->restitution && a->stiffness == b->stiffness && a->damping == b->damping &&
-           a->adhesion == b->adhesion;
+           a->adhesion == b->adhesion && a->slip == b->slip;
 }
 
 /// Which of the two holds alone; −1: neither.
@@ -213,6 +213,9 @@ static void tell_material(const kki_mjcf_contacts *c, kki_xml_writer *w, int i) 
     }
     if (m->restitution > 0 && (m->restitution >= 1 || is_compliant(m))) {
         tell(w, c->spec, i, "its restitution has no counterpart in MJCF; it is left out");
+    }
+    if (m->slip > 0) {
+        tell(w, c->spec, i, "its slip has no counterpart in MJCF; it is left out");
     }
     if (m->combine != KK_COMBINE_MAX && i > 0) {
         tell(w, c->spec, i, "where it meets another one, MuJoCo takes the larger friction, not what it says");

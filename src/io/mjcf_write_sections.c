@@ -317,16 +317,16 @@ static void write_delay(kki_xml_writer *w, const kk_actuator_def *a) {
 static void write_lag(kki_xml_writer *w, const kk_actuator_def *a) {
     static const char *const words[] = {"none", "filterexact", "integrator", "muscle"};
     const kk_muscle_def *m = &a->muscle;
-    if (a->lag == KK_LAG_NONE) {
+    if (a->activation == KK_ACTIVATION_NONE) {
         return;
     }
-    kki_xml_put(w, "dyntype", words[a->lag]);
-    if (a->lag == KK_LAG_FILTER) {
+    kki_xml_put(w, "dyntype", words[a->activation]);
+    if (a->activation == KK_ACTIVATION_FILTER) {
         kki_xml_put_number(w, "dynprm", a->time_constant);
-    } else if (a->lag == KK_LAG_MUSCLE) {
+    } else if (a->activation == KK_ACTIVATION_MUSCLE) {
         kki_xml_put_numbers(w, "dynprm", (const double[3]){m->time_constant[0], m->time_constant[1], m->smoothing}, 3);
     }
-    kki_mjcf_put_range(w, "actrange", a->lag_lower, a->lag_upper);
+    kki_mjcf_put_range(w, "actrange", a->activation_lower, a->activation_upper);
 }
 
 static void write_law(kki_xml_writer *w, const kk_actuator_def *a) {

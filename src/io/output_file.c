@@ -26,13 +26,35 @@ static kk_status cannot_write(const char *path, kk_error *error) {
                         "the file cannot be written — check that its folder exists and that you may write there");
 }
 
-static int lock(int descriptor) {
+/// Whether another writer has it. File systems without locks have no other writer that could be told.
+static int is_locked_by_another(int descriptor) {
 #ifdef __wasi__
     (void)descriptor;
     return 0;
 #else
-    return flock(descriptor, LOCK_EX | LOCK_NB);
+    int result = flock(descriptor, LOCK_EX | LOCK_NB);
+    while (result != 0 && errno == EINTR) {
+        result = flock(descriptor, LOCK_EX | LOCK_NB);
+    }
+    return result != 0 && errno == EWOULDBLOCK;
 #endif
+}
+
+static int open_to_write(const char *path, int flags) {
+    const int all = flags | O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
+    int descriptor = open(path, all, 0666);
+    while (descriptor < 0 && errno == EINTR) {
+        descriptor = open(path, all, 0666);
+    }
+    return descriptor;
+}
+
+static int truncate_file(int descriptor) {
+    int result = ftruncate(descriptor, 0);
+    while (result != 0 && errno == EINTR) {
+        result = ftruncate(descriptor, 0);
+    }
+    return result;
 }
 
 /// Whether the path still leads to what the descriptor has open.
@@ -45,20 +67,28 @@ static int is_still_there(int descriptor, const char *path) {
 /// Opens the part for this writer alone. @return a descriptor, −1, or −2 where another has it
 static int open_part(const char *part) {
     for (int i = 0; i < MOST_TRIES; i++) {
-        const int descriptor = open(part, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0666);
+        const int descriptor = open_to_write(part, O_NOFOLLOW);
         if (descriptor < 0) {
             return -1;
         }
-        if (lock(descriptor) != 0) {
+        if (is_locked_by_another(descriptor)) {
             close(descriptor);
             return -2;
         }
-        if (is_still_there(descriptor, part) && ftruncate(descriptor, 0) == 0) {
+        if (is_still_there(descriptor, part) && truncate_file(descriptor) == 0) {
             return descriptor;
         }
         close(descriptor);
     }
+    errno = EIO;
     return -1;
+}
+
+/// A folder that nothing can be added to may have a file that can be written, and a name be too long for its part. A disk that is full or broken is none of
+/// these: written in its place, the file would be lost as well.
+static int is_no_place_for_a_part(int number) {
+    return number == EACCES || number == EPERM || number == EROFS || number == ENAMETOOLONG || number == ELOOP ||
+           number == EISDIR;
 }
 
 static void free_paths(kki_output_file *f) {
@@ -87,7 +117,7 @@ static kk_status keep_paths(kki_output_file *f, const char *path) {
 }
 
 static kk_status open_as_it_is(kki_output_file *f, const char *path, kk_error *error) {
-    f->descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+    f->descriptor = open_to_write(path, O_TRUNC);
     return f->descriptor < 0 ? cannot_write(path, error) : KK_OK;
 }
 
@@ -103,10 +133,10 @@ static kk_status open_aside(kki_output_file *f, const char *path, const struct s
         return kki_error_at(error, KK_IO, path, 0, 0,
                             "another program is writing this file — wait for it, or name another file");
     }
-    if (f->descriptor <
-        0) { // a folder that nothing can be added to may have a file that can be written, and a name be too long for its part
+    if (f->descriptor < 0) {
+        const int number = errno;
         free_paths(f);
-        return open_as_it_is(f, path, error);
+        return is_no_place_for_a_part(number) ? open_as_it_is(f, path, error) : cannot_write(path, error);
     }
 #ifndef __wasi__
     if (old && fchmod(f->descriptor, old->st_mode & 07777) != 0) {
@@ -122,7 +152,8 @@ kk_status kki_output_open(kki_output_file *file, const char *path, const kk_allo
     *file = kki_output_none();
     file->allocator = kki_allocator_or_default(allocator);
     if (lstat(path, &old) != 0) {
-        return open_aside(file, path, NULL, error);
+        const int is_new = errno == ENOENT || errno == EACCES || errno == ENAMETOOLONG;
+        return is_new ? open_aside(file, path, NULL, error) : cannot_write(path, error);
     }
     if (!S_ISREG(old.st_mode) || old.st_nlink > 1) {
         return open_as_it_is(file, path, error);

@@ -11,10 +11,10 @@
 #include "base/error.h"
 #include "io/inflate.h"
 
-enum { SIGNATURE = 8, CHUNK_FRAME = 12, HEADER_SIZE = 13, PASSES = 7, MOST_COLOURS = 256 };
+enum { SIGNATURE = 8, CHUNK_FRAME = 12, HEADER_SIZE = 13, PASSES = 7, MOST_COLORS = 256 };
 /// What may come out of any file, and how many times its size beyond that.
 enum { FREE_SIZE = 16 << 20, MOST_RATIO = 32 };
-enum { GREY = 0, COLOURS = 2, PALETTE = 3, GREY_ALPHA = 4, COLOURS_ALPHA = 6 };
+enum { GREY = 0, COLORS = 2, PALETTE = 3, GREY_ALPHA = 4, COLORS_ALPHA = 6 };
 
 typedef struct pass {
     int x, y, step_x, step_y;
@@ -26,8 +26,8 @@ typedef struct png {
     kk_allocator allocator;
     kk_error *error;
     int width, height, depth, kind, passes; ///< one pass, or seven
-    unsigned char red[MOST_COLOURS];
-    int colours;
+    unsigned char red[MOST_COLORS];
+    int colors;
     unsigned char *packed; ///< [packed_room], all chunks of pixels behind each other
     size_t packed_size, packed_room, first_pixels;
 } png;
@@ -96,9 +96,9 @@ static bool is_depth_of_kind(int kind, int depth) {
     switch (kind) {
     case GREY: return depth == 1 || depth == 2 || depth == 4 || depth == 8 || depth == 16;
     case PALETTE: return depth == 1 || depth == 2 || depth == 4 || depth == 8;
-    case COLOURS:
+    case COLORS:
     case GREY_ALPHA:
-    case COLOURS_ALPHA: return depth == 8 || depth == 16;
+    case COLORS_ALPHA: return depth == 8 || depth == 16;
     default: return false;
     }
 }
@@ -121,18 +121,18 @@ static kk_status read_header(png *p, const chunk *c) {
     p->kind = c->data[9];
     p->passes = c->data[12] ? PASSES : 1;
     if (!is_depth_of_kind(p->kind, p->depth)) {
-        return fail(p, c->at + 16, "no PNG file has this kind of colours with so many bits");
+        return fail(p, c->at + 16, "no PNG file has this kind of colors with so many bits");
     }
     return c->data[10] || c->data[11] || c->data[12] > 1 ? fail(p, c->at + 18, "the PNG file is packed in no known way")
                                                          : KK_OK;
 }
 
 static kk_status read_palette(png *p, const chunk *c) {
-    if (c->size % 3 || c->size == 0 || c->size > (size_t)3 * MOST_COLOURS || p->colours > 0) {
-        return fail(p, c->at, "the palette of the PNG file has no whole number of colours, or stands twice");
+    if (c->size % 3 || c->size == 0 || c->size > (size_t)3 * MOST_COLORS || p->colors > 0) {
+        return fail(p, c->at, "the palette of the PNG file has no whole number of colors, or stands twice");
     }
-    p->colours = (int)(c->size / 3);
-    for (int i = 0; i < p->colours; i++) {
+    p->colors = (int)(c->size / 3);
+    for (int i = 0; i < p->colors; i++) {
         p->red[i] = c->data[3 * i];
     }
     return KK_OK;
@@ -178,14 +178,14 @@ static kk_status read_chunks(png *p) {
     if (status == KK_OK && p->packed_size == 0) {
         return fail(p, c.at, "the PNG file has no pixels");
     }
-    return status == KK_OK && p->kind == PALETTE && p->colours == 0 ? fail(p, c.at, "the PNG file has no palette")
-                                                                    : status;
+    return status == KK_OK && p->kind == PALETTE && p->colors == 0 ? fail(p, c.at, "the PNG file has no palette")
+                                                                   : status;
 }
 
 // ---- rows
 
 static int channels_of(int kind) {
-    return kind == COLOURS ? 3 : kind == GREY_ALPHA ? 2 : kind == COLOURS_ALPHA ? 4 : 1;
+    return kind == COLORS ? 3 : kind == GREY_ALPHA ? 2 : kind == COLORS_ALPHA ? 4 : 1;
 }
 
 static pass pass_of(const png *p, int i) {
@@ -258,8 +258,8 @@ static kk_status place_row(const png *p, const pass *s, const unsigned char *row
     for (int x = 0; x < across; x++) {
         unsigned v = sample(p, row, x);
         if (p->kind == PALETTE) {
-            if (v >= (unsigned)p->colours) {
-                return fail(p, p->first_pixels, "a pixel of the PNG file has a colour that is not in the palette");
+            if (v >= (unsigned)p->colors) {
+                return fail(p, p->first_pixels, "a pixel of the PNG file has a color that is not in the palette");
             }
             v = p->red[v];
         }

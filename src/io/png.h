@@ -11,7 +11,7 @@
 /// At most so many pixels a side and in all: a small file can hold a very large picture.
 enum { KKI_PNG_MOST_SIDE = 20000, KKI_PNG_MOST_PIXELS = 16 << 20 };
 
-/// One number a pixel, rows from the top: the grey value, or the red one of a coloured picture (which is MuJoCo's rule), in
+/// One number a pixel, rows from the top: the grey value, or the red one of a colored picture (which is MuJoCo's rule), in
 /// the depth of the file.
 typedef struct kki_picture {
     int width, height;
@@ -21,7 +21,7 @@ typedef struct kki_picture {
 
 bool kki_png_is(const void *bytes, size_t size);
 
-/// Reads every kind of PNG: grey, colours and palettes of 1 to 16 bits, interlaced or not. Checksums are checked.
+/// Reads every kind of PNG: grey, colors and palettes of 1 to 16 bits, interlaced or not. Checksums are checked.
 /// @return KK_OK, KK_SYNTAX with the byte of the fault in the text, KK_OUT_OF_MEMORY
 kk_status kki_png_read(const void *bytes, size_t size, const kk_allocator *allocator, kki_picture *picture,
                        kk_error *error);

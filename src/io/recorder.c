@@ -80,15 +80,15 @@ static void fill_header(const kk_recorder *r, const kk_recorder_def *def, size_t
     at = put_double(at, o->tolerance);
     at = put_double(at, o->restitution_speed);
     at = put_double(at, o->correction);
-    at = put_int(at, o->max_sweeps);
-    at = put_int(at, o->max_newton);
-    at = put_int(at, o->budget);
+    at = put_int(at, 0); // of earlier versions: most sweeps
+    at = put_int(at, o->effort == KK_EFFORT_NEWTON ? o->iterations : 0);
+    at = put_int(at, o->effort == KK_EFFORT_SWEEPS ? o->iterations : 0);
     at = put_int(at, o->explicit_servos);
     at = put_int(at, (int)o->solver);
-    at = put_int(at, o->discrete);
-    at = put_double(at, o->spring_stiffness);
-    at = put_double(at, o->spring_damping);
-    at = put_double(at, o->spring_depth);
+    at = put_int(at, (int)o->detection);
+    at = put_double(at, o->paper.spring_stiffness);
+    at = put_double(at, o->paper.spring_damping);
+    at = put_double(at, o->paper.spring_depth);
     if (note_size > 0 && def->note) {
         memcpy(at, def->note, note_size);
     }

@@ -92,6 +92,16 @@ static int get_int(const unsigned char *at) {
     return (int)(int32_t)kki_get(at, 4);
 }
 
+/// Papers had their sweeps in a place of their own.
+static void take_effort(const unsigned char *b, kk_step_options *o) {
+    const int of_paper = get_int(b + 80), newton = get_int(b + 84), sweeps = get_int(b + 88);
+    const int is_paper = kki_get(b + 8, 4) > 1 && get_int(b + 96) != KK_SOLVER_EXACT;
+    o->iterations = is_paper && of_paper > 0 ? of_paper : sweeps > 0 ? sweeps : newton;
+    o->effort = o->iterations == 0                         ? KK_EFFORT_TOLERANCE
+                : sweeps > 0 || (is_paper && of_paper > 0) ? KK_EFFORT_SWEEPS
+                                                           : KK_EFFORT_NEWTON;
+}
+
 static void read_info(kk_recording *r) {
     const unsigned char *b = r->bytes;
     r->info = (kk_recording_info){.model_hash = kki_get(b + 16, 8),
@@ -103,16 +113,14 @@ static void read_info(kk_recording *r) {
                                         .tolerance = get_double(b + 56),
                                         .restitution_speed = get_double(b + 64),
                                         .correction = get_double(b + 72),
-                                        .max_sweeps = get_int(b + 80),
-                                        .max_newton = get_int(b + 84),
-                                        .budget = get_int(b + 88),
                                         .explicit_servos = get_int(b + 92)};
+    take_effort(b, &r->info.options);
     if (kki_get(b + 8, 4) > 1) {
         r->info.options.solver = (kk_solver)get_int(b + 96);
-        r->info.options.discrete = get_int(b + 100);
-        r->info.options.spring_stiffness = get_double(b + 104);
-        r->info.options.spring_damping = get_double(b + 112);
-        r->info.options.spring_depth = get_double(b + 120);
+        r->info.options.detection = (kk_detection)get_int(b + 100);
+        r->info.options.paper.spring_stiffness = get_double(b + 104);
+        r->info.options.paper.spring_damping = get_double(b + 112);
+        r->info.options.paper.spring_depth = get_double(b + 120);
     }
 }
 

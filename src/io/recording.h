@@ -4,8 +4,8 @@
 ///         0 magic, 8 version (4), 12 size of the whole header (4), 16 hash of the model (8), 24 nq (4), 28 nv (4),
 ///         32 ncontrol (4), 36 key_every (4), 40 size of a saved state (4; from version 3 on of the first), 44 size of the note (4),
 ///         48 timestep, 56 tolerance, 64 restitution_speed, 72 correction (8 each),
-///         80 max_sweeps, 84 max_newton, 88 budget, 92 explicit_servos (4 each);
-///         from version 2 on: 96 solver, 100 discrete (4 each), 104 spring_stiffness, 112 spring_damping, 120 spring_depth (8 each)
+///         80 most sweeps (of earlier versions), 84 Newton iterations, 88 sweeps of the effort, 92 explicit_servos (4 each);
+///         from version 2 on: 96 solver, 100 detection (4 each), 104 spring_stiffness, 112 spring_damping, 120 spring_depth (8 each)
 ///     then the note, and the checksum of all before it (8), seed 0
 ///
 ///     chunk

@@ -354,10 +354,10 @@ static kk_status add_floor(kki_loader *l) {
 
 // ---- feet on the ground
 
-bool kki_shape_box(const kk_spec *spec, const kk_shape_def *shape, kk_vec3 *centre, kk_vec3 *half) {
+bool kki_shape_box(const kk_spec *spec, const kk_shape_def *shape, kk_vec3 *center, kk_vec3 *half) {
     const double *s = shape->size;
     kk_vec3 low = {0, 0, 0}, high = {0, 0, 0};
-    *centre = kk_vec3_make(0, 0, 0);
+    *center = kk_vec3_make(0, 0, 0);
     switch (shape->type) {
     case KK_SHAPE_SPHERE: *half = kk_vec3_make(s[0], s[0], s[0]); return true;
     case KK_SHAPE_CAPSULE: *half = kk_vec3_make(s[0], s[0], s[0] + 0.5 * s[1]); return true;
@@ -378,7 +378,7 @@ bool kki_shape_box(const kk_spec *spec, const kk_shape_def *shape, kk_vec3 *cent
                       : kk_vec3_make(p.x > high.x ? p.x : high.x, p.y > high.y ? p.y : high.y,
                                      p.z > high.z ? p.z : high.z);
     }
-    *centre = kk_vec3_scale(kk_vec3_add(low, high), 0.5);
+    *center = kk_vec3_scale(kk_vec3_add(low, high), 0.5);
     *half = kk_vec3_scale(kk_vec3_sub(high, low), 0.5);
     return mesh && mesh->vertex_count > 0;
 }

@@ -8,6 +8,6 @@
 kk_status kki_clean_collisions(kki_loader *loader);
 
 /// The box around a shape in its own axes; false for planes, which have none.
-bool kki_shape_box(const kk_spec *spec, const kk_shape_def *shape, kk_vec3 *centre, kk_vec3 *half);
+bool kki_shape_box(const kk_spec *spec, const kk_shape_def *shape, kk_vec3 *center, kk_vec3 *half);
 
 #endif

@@ -151,7 +151,10 @@ static kk_status add_link(kki_urdf *u, kki_urdf_link *link) {
         return status;
     }
     link->has_karakuri = kki_xml_first(u->xml, link->node, "karakuri") != KKI_XML_NONE;
-    link->material = kki_urdf_karakuri_material(u, link->node, link->material);
+    const kki_karakuri_link said =
+        kki_urdf_karakuri_link(u, link->node, (kki_karakuri_link){.material = link->material});
+    link->material = said.material;
+    u->spec->body[link->body].gravity_compensation = said.gravity_compensation;
     return kki_urdf_shapes(u, link);
 }
 
@@ -237,7 +240,7 @@ static kk_status read_robot(kki_urdf *u) {
     if (status != KK_OK || u->loader->diagnostics->has_error) {
         return status;
     }
-    status = kki_urdf_looks(u);
+    status = kki_urdf_visuals(u);
     status = status ? status : kki_urdf_karakuri_first(u);
     status = status ? status : kki_urdf_gazebo(u);
     status = status ? status : add_bodies(u);

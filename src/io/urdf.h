@@ -5,6 +5,7 @@
 #ifndef KARAKURI_IO_URDF_H
 #define KARAKURI_IO_URDF_H
 
+#include "io/karakuri_fields.h"
 #include "io/loader.h"
 #include "io/name_table.h"
 
@@ -82,7 +83,7 @@ kk_inertia kki_urdf_inertial(kki_urdf *u, int32_t link_node);
 // ---- urdf_shape.c
 
 /// URDF's materials by name, from the top level and from the visuals.
-kk_status kki_urdf_looks(kki_urdf *u);
+kk_status kki_urdf_visuals(kki_urdf *u);
 /// Visuals and collisions of a link.
 kk_status kki_urdf_shapes(kki_urdf *u, const kki_urdf_link *link);
 
@@ -113,8 +114,8 @@ kk_status kki_urdf_karakuri_first(kki_urdf *u);
 void kki_urdf_karakuri_joint(kki_urdf *u, int32_t joint_node, kk_joint_def *def, kk_transform *offset);
 /// <karakuri> inside a collision or visual.
 void kki_urdf_karakuri_shape(kki_urdf *u, int32_t node, kk_shape_def *def);
-/// The contact material that <karakuri> inside a link names; `otherwise` where none.
-int kki_urdf_karakuri_material(kki_urdf *u, int32_t link_node, int otherwise);
+/// What <karakuri> inside a link says; `otherwise` where nothing.
+kki_karakuri_link kki_urdf_karakuri_link(kki_urdf *u, int32_t link_node, kki_karakuri_link otherwise);
 /// Everything else, once bodies, joints and shapes are there.
 kk_status kki_urdf_karakuri_rest(kki_urdf *u);
 

@@ -553,13 +553,12 @@ void kki_urdf_karakuri_joint(kki_urdf *u, int32_t joint_node, kk_joint_def *def,
     }
 }
 
-int kki_urdf_karakuri_material(kki_urdf *u, int32_t link_node, int otherwise) {
-    kki_karakuri_link read = {otherwise};
+kki_karakuri_link kki_urdf_karakuri_link(kki_urdf *u, int32_t link_node, kki_karakuri_link read) {
     for (int32_t k = kki_xml_first(u->xml, link_node, "karakuri"); k != KKI_XML_NONE;
          k = kki_xml_next(u->xml, k, "karakuri")) {
         read_fields(u, k, KKI_ELEMENT_LINK, NULL, &read);
     }
-    return read.material;
+    return read;
 }
 
 void kki_urdf_karakuri_shape(kki_urdf *u, int32_t node, kk_shape_def *def) {

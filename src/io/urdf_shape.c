@@ -1,6 +1,6 @@
 /// Visuals, collisions and materials of URDF links.
 ///
-/// Meshes: COLLADA's unit is honoured and its up axis is not, because that is what RViz and Gazebo show, so it is what
+/// Meshes: COLLADA's unit is honored and its up axis is not, because that is what RViz and Gazebo show, so it is what
 /// robot files are written for. A mesh that is missing or broken is a warning, and its shape is left out.
 #include <string.h>
 
@@ -9,95 +9,95 @@
 
 // ---- materials
 
-/// Fills colour and texture; false where the element only names a material.
-static bool read_look(kki_urdf *u, int32_t node, kk_look_def *look) {
+/// Fills color and texture; false where the element only names a material.
+static bool read_visual(kki_urdf *u, int32_t node, kk_visual_def *visual) {
     static const char *const known[] = {"color", "colour", "texture", NULL};
-    const int32_t colour = kki_xml_first(u->xml, node, "color"), texture = kki_xml_first(u->xml, node, "texture");
+    const int32_t color = kki_xml_first(u->xml, node, "color"), texture = kki_xml_first(u->xml, node, "texture");
     double rgba[4] = {0, 0, 0, 1};
     int count = 0;
-    *look = kk_look_def_default();
+    *visual = kk_visual_def_default();
     kki_report_unknown_elements(&u->reader, node, known);
-    kki_read_string(&u->reader, node, "name", KKI_OPTIONAL, &look->name);
-    look->origin = kki_origin_of_node(u->xml, node);
-    if (colour != KKI_XML_NONE &&
-        kki_read_numbers(&u->reader, colour, "rgba", KKI_REQUIRED, 3, 4, rgba, &count) == KK_OK) {
+    kki_read_string(&u->reader, node, "name", KKI_OPTIONAL, &visual->name);
+    visual->origin = kki_origin_of_node(u->xml, node);
+    if (color != KKI_XML_NONE &&
+        kki_read_numbers(&u->reader, color, "rgba", KKI_REQUIRED, 3, 4, rgba, &count) == KK_OK) {
         for (int i = 0; i < 4; i++) {
-            look->colour[i] = (float)(rgba[i] < 0 ? 0 : rgba[i] > 1 ? 1 : rgba[i]);
+            visual->color[i] = (float)(rgba[i] < 0 ? 0 : rgba[i] > 1 ? 1 : rgba[i]);
         }
     }
     const bool has_file = texture != KKI_XML_NONE && kki_xml_value(u->xml, texture, "filename");
     if (has_file) {
-        kki_read_string(&u->reader, texture, "filename", KKI_REQUIRED, &look->texture);
+        kki_read_string(&u->reader, texture, "filename", KKI_REQUIRED, &visual->texture);
     } else if (texture != KKI_XML_NONE) {
         kki_urdf_note_once(u, texture, "<texture> has no attribute 'filename', and is left out",
                            "add filename=\"...\", or remove it");
     }
-    return colour != KKI_XML_NONE || has_file;
+    return color != KKI_XML_NONE || has_file;
 }
 
-static kk_status add_look(kki_urdf *u, int32_t node, const kk_look_def *look, int *id) {
+static kk_status add_visual(kki_urdf *u, int32_t node, const kk_visual_def *visual, int *id) {
     kk_error error = {.status = KK_OK};
-    return kki_urdf_keep(u, node, kk_spec_add_look(u->spec, look, id, &error), &error);
+    return kki_urdf_keep(u, node, kk_spec_add_visual(u->spec, visual, id, &error), &error);
 }
 
 /// A definition with a name; the first of a name is the one that others mean.
-static kk_status define_look(kki_urdf *u, int32_t node) {
-    kk_look_def look;
+static kk_status define_visual(kki_urdf *u, int32_t node) {
+    kk_visual_def visual;
     int id = -1;
     const char *name = kki_xml_value(u->xml, node, "name");
-    if (!name || name[0] == 0 || kki_name_table_find(&u->looks, name) >= 0 || !read_look(u, node, &look)) {
+    if (!name || name[0] == 0 || kki_name_table_find(&u->looks, name) >= 0 || !read_visual(u, node, &visual)) {
         return KK_OK;
     }
-    const kk_status status = add_look(u, node, &look, &id);
+    const kk_status status = add_visual(u, node, &visual, &id);
     return status ? status : kki_name_table_set(&u->looks, name, id) == KK_OK ? KK_OK : kki_urdf_no_memory(u);
 }
 
-static kk_status define_looks_of_visuals(kki_urdf *u, int32_t link) {
+static kk_status define_visuals_of_shapes(kki_urdf *u, int32_t link) {
     kk_status status = KK_OK;
     for (int32_t v = kki_xml_first(u->xml, link, "visual"); v != KKI_XML_NONE && status == KK_OK;
          v = kki_xml_next(u->xml, v, "visual")) {
         const int32_t m = kki_xml_first(u->xml, v, "material");
-        status = m == KKI_XML_NONE ? KK_OK : define_look(u, m);
+        status = m == KKI_XML_NONE ? KK_OK : define_visual(u, m);
     }
     return status;
 }
 
-kk_status kki_urdf_looks(kki_urdf *u) {
+kk_status kki_urdf_visuals(kki_urdf *u) {
     kk_status status = KK_OK;
     for (int i = kki_urdf_other(u, "material", 0); i < u->other_count && status == KK_OK;
          i = kki_urdf_other(u, "material", i + 1)) {
-        status = define_look(u, u->other[i]);
+        status = define_visual(u, u->other[i]);
     }
     for (int i = 0; i < u->link_count && status == KK_OK; i++) {
-        status = define_looks_of_visuals(u, u->link[i].node);
+        status = define_visuals_of_shapes(u, u->link[i].node);
     }
     return status;
 }
 
-static bool same_look(const kk_look_def *a, const kk_look_def *b) {
+static bool same_visual(const kk_visual_def *a, const kk_visual_def *b) {
     const char *ta = a->texture ? a->texture : "", *tb = b->texture ? b->texture : "";
-    return memcmp(a->colour, b->colour, sizeof a->colour) == 0 && strcmp(ta, tb) == 0;
+    return memcmp(a->color, b->color, sizeof a->color) == 0 && strcmp(ta, tb) == 0;
 }
 
 /// The look of a visual; −1: none. A definition that differs from the one of that name is one of its own.
-static kk_status find_look(kki_urdf *u, int32_t visual, int *id) {
+static kk_status find_visual(kki_urdf *u, int32_t visual, int *id) {
     const int32_t m = kki_xml_first(u->xml, visual, "material");
     *id = -1;
     if (m == KKI_XML_NONE) {
         return KK_OK;
     }
-    kk_look_def look;
-    const bool is_definition = read_look(u, m, &look);
-    const int32_t named = look.name && look.name[0] ? kki_name_table_find(&u->looks, look.name) : -1;
-    if (named >= 0 && (!is_definition || same_look(&look, &u->spec->look[named]))) {
+    kk_visual_def def;
+    const bool is_definition = read_visual(u, m, &def);
+    const int32_t named = def.name && def.name[0] ? kki_name_table_find(&u->looks, def.name) : -1;
+    if (named >= 0 && (!is_definition || same_visual(&def, &u->spec->visual[named]))) {
         *id = named;
         return KK_OK;
     }
     if (is_definition) {
-        return add_look(u, m, &look, id);
+        return add_visual(u, m, &def, id);
     }
     return kki_urdf_report(u, KKI_WARNING, KK_OK, m, "give it a <color> or <texture>, here or at the top of the robot",
-                           "material '%s' is not defined", kki_shorten_string(look.name ? look.name : "").text);
+                           "material '%s' is not defined", kki_shorten_string(def.name ? def.name : "").text);
 }
 
 // ---- geometries
@@ -277,7 +277,7 @@ static kk_status read_shape(kki_urdf *u, const kki_urdf_link *link, int32_t node
     kki_urdf_origin(u, node, &r.def.placement);
     kk_status status = read_geometry(u, &r);
     if (status == KK_OK && purpose & KK_SHAPE_VISIBLE) {
-        status = find_look(u, node, &r.def.look);
+        status = find_visual(u, node, &r.def.visual);
     }
     if (status != KK_OK || !r.is_good) {
         return status;

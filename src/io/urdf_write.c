@@ -171,24 +171,24 @@ static double short_float(float value) {
     return (double)value;
 }
 
-static void write_look(kki_xml_writer *w, const char *directory, const kk_look_def *look, int id) {
+static void write_visual(kki_xml_writer *w, const char *directory, const kk_visual_def *visual, int id) {
     char path[KKI_PATH_SIZE];
     char made[KKI_ITEM_NAME_SIZE];
     double rgba[4];
     kki_print(made, sizeof made, "look_%d", id);
     for (int i = 0; i < 4; i++) {
-        rgba[i] = short_float(look->colour[i]);
+        rgba[i] = short_float(visual->color[i]);
     }
     kki_xml_open(w, "material");
-    kki_xml_put(w, "name", look->name && look->name[0] ? look->name : made);
+    kki_xml_put(w, "name", visual->name && visual->name[0] ? visual->name : made);
     kki_xml_open(w, "color");
     kki_xml_put_numbers(w, "rgba", rgba, 4);
     kki_xml_close(w, "color");
-    if (look->texture && look->texture[0]) {
+    if (visual->texture && visual->texture[0]) {
         kki_xml_open(w, "texture");
         const bool is_whole =
-            directory && kki_path_is_absolute(look->texture) && kki_path_from(directory, look->texture, path);
-        kki_xml_put(w, "filename", is_whole ? path : look->texture);
+            directory && kki_path_is_absolute(visual->texture) && kki_path_from(directory, visual->texture, path);
+        kki_xml_put(w, "filename", is_whole ? path : visual->texture);
         kki_xml_close(w, "texture");
     }
     kki_xml_close(w, "material");
@@ -212,8 +212,8 @@ static void write_shape(output *o, int id, int purpose) {
     const fallback f = write_geometry(o, &def);
     base.type = f.type;
     memcpy(base.size, f.size, sizeof base.size);
-    if (purpose == KK_SHAPE_VISIBLE && def.look >= 0) {
-        write_look(&o->w, o->options ? o->options->directory : NULL, &o->spec->look[def.look], def.look);
+    if (purpose == KK_SHAPE_VISIBLE && def.visual >= 0) {
+        write_visual(&o->w, o->options ? o->options->directory : NULL, &o->spec->visual[def.visual], def.visual);
     }
     if (kki_fields_differ(KKI_ELEMENT_SHAPE, &def, &base)) {
         kki_xml_open(&o->w, "karakuri");
@@ -236,6 +236,11 @@ static void write_link(output *o, int body) {
         if (purpose & KK_SHAPE_COLLIDES || !(purpose & KK_SHAPE_VISIBLE)) {
             write_shape(o, i, KK_SHAPE_COLLIDES);
         }
+    }
+    if (b->gravity_compensation != 0) {
+        kki_xml_open(&o->w, "karakuri");
+        kki_xml_put_number(&o->w, "gravity_compensation", b->gravity_compensation);
+        kki_xml_close(&o->w, "karakuri");
     }
     kki_xml_close(&o->w, "link");
 }
@@ -479,7 +484,7 @@ static kk_status check_ids(const kk_spec *s, kk_error *error) {
     for (int i = 0; i < s->nshape; i++) {
         const kk_shape_def *d = &s->shape[i];
         const bool has_mesh = d->type == KK_SHAPE_HULL || d->type == KK_SHAPE_MESH;
-        if (d->body < 0 || d->body >= s->nbody || d->look >= s->nlook ||
+        if (d->body < 0 || d->body >= s->nbody || d->visual >= s->nvisual ||
             (has_mesh && (d->mesh < 0 || d->mesh >= s->nmesh))) {
             return kki_error_set(error, KK_INVALID_MODEL, "shape %d has a body, a mesh or a look that does not exist",
                                  i);
@@ -498,18 +503,18 @@ static kk_status check_ids(const kk_spec *s, kk_error *error) {
 // ---- the whole
 
 /// Looks by name at the top, so that those that no visual has are kept; of several with one name the first.
-static void write_looks(output *o) {
+static void write_visuals(output *o) {
     kki_name_table names;
     kki_name_table_create(&names, &o->w.allocator);
-    for (int i = 0; i < o->spec->nlook; i++) {
-        const char *name = o->spec->look[i].name;
+    for (int i = 0; i < o->spec->nvisual; i++) {
+        const char *name = o->spec->visual[i].name;
         if (!name || !name[0] || kki_name_table_find(&names, name) >= 0) {
             continue;
         }
         if (kki_name_table_set(&names, name, i) != KK_OK) {
             kki_error_set(&o->error, KK_OUT_OF_MEMORY, "no memory to write the looks");
         }
-        write_look(&o->w, o->options ? o->options->directory : NULL, &o->spec->look[i], i);
+        write_visual(&o->w, o->options ? o->options->directory : NULL, &o->spec->visual[i], i);
     }
     kki_name_table_destroy(&names);
 }
@@ -518,7 +523,7 @@ static void write_robot(output *o) {
     const kk_spec *s = o->spec;
     kki_xml_open(&o->w, "robot");
     kki_xml_put(&o->w, "name", s->name && s->name[0] ? s->name : "robot");
-    write_looks(o);
+    write_visuals(o);
     if (o->has_world) {
         write_link(o, KK_WORLD);
     }

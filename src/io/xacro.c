@@ -810,6 +810,8 @@ static kk_status read_document(kki_xacro *x, const place *p, const char *path, i
     status = kki_xml_parse(path, data.bytes, data.size, NULL, &x->allocator, &xml, x->error);
     kki_file_release(&data, &x->allocator);
     if (status != KK_OK) {
+        const kki_xml_position at = kki_xml_locate(xml_of(x, p->document), place_of_node(x, p));
+        kki_error_trail(x->error, "included from %s:%d:%d", at.file, at.line, at.column);
         return status;
     }
     status = add_document(x, xml, xml, path, document);

@@ -1,4 +1,4 @@
-/// Eigenvalues and eigenvectors of symmetric matrices, for set-up and optimisers; not for the kernels.
+/// Eigenvalues and eigenvectors of symmetric matrices, for set-up and optimizers; not for the kernels.
 #ifndef KKI_MATH_EIGEN_H
 #define KKI_MATH_EIGEN_H
 

@@ -84,7 +84,7 @@ kk_inertia kk_inertia_add(kk_inertia a, kk_inertia b) {
     if (mass == 0) {
         return r;
     }
-    // the two masses circle their common centre like one reduced mass at their distance
+    // the two masses circle their common center like one reduced mass at their distance
     const kk_vec3 apart = kk_vec3_sub(b.com, a.com);
     const double share = b.mass / mass;
     r.com = kk_vec3_add(a.com, kk_vec3_scale(apart, share));

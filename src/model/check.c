@@ -42,6 +42,7 @@ static kk_status check_dof(kki_item item, kk_joint_type type, int k, const kk_do
     status = status ? status : kki_check_not_negative(item, "damping", dof->damping, error);
     status = status ? status : kki_check_not_negative(item, "friction", dof->friction, error);
     status = status ? status : check_rotor(item, dof, error);
+    status = status ? status : kki_check_restitution(item, dof->restitution, error);
     status = status ? status : kki_check_bound(item, "velocity_limit", dof->velocity_limit, error);
     return status ? status : kki_check_bound(item, "effort_limit", dof->effort_limit, error);
 }
@@ -122,6 +123,7 @@ static kk_status check_body(const kk_spec *spec, int id, kk_error *error) {
     const kki_item item = KKI_ITEM(spec, body, "body", id);
     kk_status status = kki_check_name(item, error);
     status = status ? status : kki_check_inertia(item, &body->inertia, error);
+    status = status ? status : kki_check_finite(item, "gravity_compensation", body->gravity_compensation, error);
     // the world has no joint
     if (id == KK_WORLD || status != KK_OK) {
         return status;

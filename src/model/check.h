@@ -12,6 +12,8 @@
 kk_status kki_check_finite(kki_item item, const char *what, double value, kk_error *error);
 kk_status kki_check_vector(kki_item item, const char *what, kk_vec3 v, kk_error *error);
 kk_status kki_check_not_negative(kki_item item, const char *what, double value, kk_error *error);
+/// Between 0, no bounce, and 1, no loss.
+kk_status kki_check_restitution(kki_item item, double restitution, kk_error *error);
 kk_status kki_check_positive(kki_item item, const char *what, double value, kk_error *error);
 /// Zero or more, and infinite where there is no bound.
 kk_status kki_check_bound(kki_item item, const char *what, double value, kk_error *error);

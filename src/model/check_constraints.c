@@ -107,6 +107,7 @@ static kk_status check_tendon(const kk_spec *spec, int id, kk_error *error) {
                                        error);
     status = status ? status : check_path(item, tendon, error);
     status = status ? status : kki_check_range(item, "the length", tendon->lower, tendon->upper, error);
+    status = status ? status : kki_check_restitution(item, tendon->restitution, error);
     status = status ? status : kki_check_not_negative(item, "stiffness", tendon->stiffness, error);
     status = status ? status : kki_check_not_negative(item, "damping", tendon->damping, error);
     status = status ? status : check_rest(item, tendon, error);

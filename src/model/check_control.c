@@ -1,5 +1,5 @@
 /// Checks actuators, sensors and keyframes, each by itself; what they name is looked up in compile_actuators.c and its
-/// neighbours.
+/// neighbors.
 #include "model/check.h"
 
 static const double HALF_TURN = 3.14159265358979323846;
@@ -19,7 +19,9 @@ static kk_status check_choices(kki_item item, const kk_actuator_def *a, kk_error
     status = status ? status
                     : kki_check_choice(item, "transmission", (int)a->transmission, KK_TRANSMISSION_CRANK + 1,
                                        "KK_TRANSMISSION_...", error);
-    return status ? status : kki_check_choice(item, "lag", (int)a->lag, KK_LAG_MUSCLE + 1, "KK_LAG_...", error);
+    return status ? status
+                  : kki_check_choice(item, "lag", (int)a->activation, KK_ACTIVATION_MUSCLE + 1, "KK_ACTIVATION_...",
+                                     error);
 }
 
 static kk_status check_gains(kki_item item, const kk_actuator_def *a, kk_error *error) {
@@ -35,7 +37,7 @@ static kk_status check_gains(kki_item item, const kk_actuator_def *a, kk_error *
 static kk_status check_limits(kki_item item, const kk_actuator_def *a, kk_error *error) {
     kk_status status = kki_check_range(item, "the control", a->control_lower, a->control_upper, error);
     status = status ? status : kki_check_range(item, "the force", a->force_lower, a->force_upper, error);
-    return status ? status : kki_check_range(item, "the lag", a->lag_lower, a->lag_upper, error);
+    return status ? status : kki_check_range(item, "the lag", a->activation_lower, a->activation_upper, error);
 }
 
 /// A million controls of memory are enough for anybody who can wait for them.
@@ -97,11 +99,12 @@ static kk_status check_actuator(const kk_spec *spec, int id, kk_error *error) {
     if (status == KK_OK && a->transmission == KK_TRANSMISSION_CRANK) {
         status = kki_check_positive(item, "rod_length", a->rod_length, error);
     }
-    if (status == KK_OK && (a->type == KK_ACTUATOR_MUSCLE || a->lag == KK_LAG_MUSCLE)) {
+    if (status == KK_OK && (a->type == KK_ACTUATOR_MUSCLE || a->activation == KK_ACTIVATION_MUSCLE)) {
         status = check_muscle(item, &a->muscle, error);
     }
-    return status || a->lag != KK_LAG_FILTER ? status
-                                             : kki_check_positive(item, "time_constant", a->time_constant, error);
+    return status || a->activation != KK_ACTIVATION_FILTER
+               ? status
+               : kki_check_positive(item, "time_constant", a->time_constant, error);
 }
 
 // ---- sensors

@@ -33,7 +33,7 @@ static kk_status check_massless(kki_item item, const kk_inertia *I, kk_error *er
         return KK_OK;
     }
     return kki_item_error(error, KK_INVALID_MODEL, item,
-                          "mass is 0, yet it has a moment of inertia or a centre of mass; give it a mass or "
+                          "mass is 0, yet it has a moment of inertia or a center of mass; give it a mass or "
                           "set both to zero");
 }
 
@@ -60,7 +60,7 @@ kk_status kki_check_inertia(kki_item item, const kk_inertia *inertia, kk_error *
     if (status != KK_OK) {
         return status;
     }
-    const kk_status place = kki_check_place(item, "the centre of mass", inertia->com, error);
+    const kk_status place = kki_check_place(item, "the center of mass", inertia->com, error);
     if (place != KK_OK) {
         return place;
     }

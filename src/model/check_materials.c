@@ -1,7 +1,7 @@
 /// Checks contact materials and the lists of pairs.
 #include "model/check.h"
 
-static kk_status check_restitution(kki_item item, double restitution, kk_error *error) {
+kk_status kki_check_restitution(kki_item item, double restitution, kk_error *error) {
     const kk_status status = kki_check_not_negative(item, "restitution", restitution, error);
     if (status != KK_OK || restitution <= 1) {
         return status;
@@ -39,13 +39,14 @@ static kk_status check_material(kki_item item, const kk_material_def *material, 
     status = status ? status : check_friction_across(item, material, error);
     status = status ? status : kki_check_not_negative(item, "torsion", material->torsion, error);
     status = status ? status : kki_check_not_negative(item, "rolling", material->rolling, error);
-    status = status ? status : check_restitution(item, material->restitution, error);
+    status = status ? status : kki_check_restitution(item, material->restitution, error);
     status = status ? status : kki_check_stiffness(item, "stiffness", material->stiffness, error);
     status = status ? status : kki_check_not_negative(item, "damping", material->damping, error);
     status = status ? status : kki_check_not_negative(item, "adhesion", material->adhesion, error);
-    return status
-               ? status
-               : kki_check_choice(item, "combine rule", material->combine, KK_COMBINE_MAX + 1, "KK_COMBINE_...", error);
+    status = status ? status : kki_check_not_negative(item, "slip", material->slip, error);
+    return status ? status
+                  : kki_check_choice(item, "combine rule", (int)material->combine, KK_COMBINE_MAX + 1, "KK_COMBINE_...",
+                                     error);
 }
 
 static kk_status check_material_pair(const kk_spec *spec, int id, kk_error *error) {

@@ -24,7 +24,7 @@ static kk_sym3 moment_about_origin(const kki_node *node) {
     return (kk_sym3){I[0][0], I[1][1], I[2][2], I[0][1], I[0][2], I[1][2]};
 }
 
-/// About the centre of mass where the node can also travel, about its origin where it cannot.
+/// About the center of mass where the node can also travel, about its origin where it cannot.
 static int turns_every_way(const kki_node *node, const double *armature) {
     kk_sym3 I = moment_about_origin(node);
     if (node->type == KKI_NODE_FREE && node->mass > 0) {
@@ -80,7 +80,7 @@ static kk_status check_finite(const kk_spec *spec, const kk_model *m, int b, kk_
         return KK_OK;
     }
     return kki_item_error(error, KK_NOT_FINITE, kki_item_body(&spec->body[b]),
-                          "its inertia or position overflows once folded with its neighbours; check the units");
+                          "its inertia or position overflows once folded with its neighbors; check the units");
 }
 
 void kki_mass_behind(const kk_spec *spec, double *mass) {

@@ -1,7 +1,7 @@
 /// Every degree of freedom meets some inertia, whatever stands between it and the mass: a numerical check at one arbitrary pose.
 ///
 /// Massless links in the middle of a chain are fine (the cross of a universal joint) as long as what hangs on them resists every motion.
-/// Two hinges about one line with nothing between them are not, nor is a massless ball before a hinge through its centre. Such a model has a
+/// Two hinges about one line with nothing between them are not, nor is a massless ball before a hinge through its center. Such a model has a
 /// singular inertia matrix in every pose, so one pose with nothing special about it tells: the articulated-body elimination of Featherstone
 /// (1983), from the tips to the roots, leaves a pivot that is zero but for rounding.
 #include <karakuri/elementary.h>
@@ -103,7 +103,7 @@ static int eliminate(matrix6 *I, const double S[6], double armature) {
             U[i] += I->m[i][j] * S[j];
         }
         D += S[i] * U[i];
-        // the largest inertia of the same kind, not the axis's own, which is what may have cancelled
+        // the largest inertia of the same kind, not the axis's own, which is what may have canceled
         const double own = I->m[i][i] * (S[i / 3 * 3] * S[i / 3 * 3] + S[i / 3 * 3 + 1] * S[i / 3 * 3 + 1] +
                                          S[i / 3 * 3 + 2] * S[i / 3 * 3 + 2]);
         scale = own > scale ? own : scale;

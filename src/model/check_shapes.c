@@ -73,7 +73,7 @@ static kk_status check_shape(const kk_spec *spec, int id, kk_error *error) {
     status = status ? status : kki_check_not_negative(item, "the margin", shape->margin, error);
     status = status ? status : kki_check_id(item, "material", shape->material, spec->nmaterial, error);
     status = status ? status : check_surface(item, &shape->surface, error);
-    return status || shape->look < 0 ? status : kki_check_id(item, "look", shape->look, spec->nlook, error);
+    return status || shape->visual < 0 ? status : kki_check_id(item, "look", shape->visual, spec->nvisual, error);
 }
 
 // ---- meshes
@@ -188,21 +188,21 @@ static kk_status check_field(const kk_spec *spec, int id, kk_error *error) {
     return status ? status : check_heights(item, field, error);
 }
 
-static kk_status check_look(const kk_spec *spec, int id, kk_error *error) {
-    const kki_item item = KKI_ITEM(spec, look, "look", id);
+static kk_status check_visual(const kk_spec *spec, int id, kk_error *error) {
+    const kki_item item = KKI_ITEM(spec, visual, "look", id);
     kk_status status = KK_OK;
     for (int k = 0; k < 4 && status == KK_OK; k++) {
-        status = kki_check_finite(item, "its colour", (double)spec->look[id].colour[k], error);
+        status = kki_check_finite(item, "its color", (double)spec->visual[id].color[k], error);
     }
     for (int k = 0; k < 6 && status == KK_OK; k++) {
-        status = kki_check_finite(item, "a colour of its pattern", (double)spec->look[id].pattern_colour[k / 3][k % 3],
+        status = kki_check_finite(item, "a color of its pattern", (double)spec->visual[id].pattern_color[k / 3][k % 3],
                                   error);
     }
     for (int k = 0; k < 2 && status == KK_OK; k++) {
-        status = kki_check_finite(item, "repeat", (double)spec->look[id].repeat[k], error);
+        status = kki_check_finite(item, "repeat", (double)spec->visual[id].repeat[k], error);
     }
     return status ? status
-                  : kki_check_choice(item, "pattern", (int)spec->look[id].pattern, KK_PATTERN_CHECKER + 1,
+                  : kki_check_choice(item, "pattern", (int)spec->visual[id].pattern, KK_PATTERN_CHECKER + 1,
                                      "KK_PATTERN_...", error);
 }
 
@@ -214,8 +214,8 @@ kk_status kki_check_shapes(const kk_spec *spec, kk_error *error) {
     for (int i = 0; i < spec->nheight_field && status == KK_OK; i++) {
         status = check_field(spec, i, error);
     }
-    for (int i = 0; i < spec->nlook && status == KK_OK; i++) {
-        status = check_look(spec, i, error);
+    for (int i = 0; i < spec->nvisual && status == KK_OK; i++) {
+        status = check_visual(spec, i, error);
     }
     for (int i = 0; i < spec->nshape && status == KK_OK; i++) {
         status = check_shape(spec, i, error);

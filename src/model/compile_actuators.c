@@ -66,14 +66,14 @@ static kki_model_actuator copy_numbers(const kk_actuator_def *def) {
                                 .frame = -1,
                                 .reference = -1,
                                 .body = -1,
-                                .lag_index = -1,
+                                .activation_index = -1,
                                 .history_index = -1,
                                 .delay_samples = def->delay > 0 ? def->delay_samples : 0,
                                 .delay_interpolation = (int32_t)def->delay_interpolation,
                                 .delay = def->delay,
                                 .rod_length = def->rod_length,
                                 .muscle = def->muscle,
-                                .lag = def->lag,
+                                .activation = def->activation,
                                 .gear = def->gear,
                                 .direction = def->direction,
                                 .gain = def->gain,
@@ -83,18 +83,19 @@ static kki_model_actuator copy_numbers(const kk_actuator_def *def) {
                                 .force_lower = def->force_lower,
                                 .force_upper = def->force_upper,
                                 .time_constant = def->time_constant,
-                                .lag_lower = def->lag_lower,
-                                .lag_upper = def->lag_upper};
+                                .activation_lower = def->activation_lower,
+                                .activation_upper = def->activation_upper};
 }
 
 static int is_motor(const kki_model_actuator *a) {
     return a->transmission == KK_TRANSMISSION_JOINT && a->type != KK_ACTUATOR_DAMPER && a->type != KK_ACTUATOR_MUSCLE &&
-           a->lag == KK_LAG_NONE && a->delay_samples == 0 && a->bias[0] == 0 && a->bias[1] == 0 && a->bias[2] == 0;
+           a->activation == KK_ACTIVATION_NONE && a->delay_samples == 0 && a->bias[0] == 0 && a->bias[1] == 0 &&
+           a->bias[2] == 0;
 }
 
 kk_status kki_compile_actuators(const kk_spec *spec, kk_model *m, kk_error *error) {
     kk_status status = KK_OK;
-    m->nlag = 0;
+    m->nactivation = 0;
     for (int i = 0; i < m->nactuator && status == KK_OK; i++) {
         const kk_actuator_def *def = &spec->actuator[i];
         kki_model_actuator *a = &m->actuator[i];
@@ -102,13 +103,13 @@ kk_status kki_compile_actuators(const kk_spec *spec, kk_model *m, kk_error *erro
         *a = copy_numbers(def);
         a->name = name;
         a->is_motor = is_motor(a);
-        a->lag_index = def->lag == KK_LAG_NONE ? -1 : m->nlag++;
+        a->activation_index = def->activation == KK_ACTIVATION_NONE ? -1 : m->nactivation++;
         status = find_target(KKI_ITEM(spec, actuator, "actuator", i), m, def, a, error);
     }
     for (int i = 0; i < m->nactuator && status == KK_OK; i++) { // behind all lags
         kki_model_actuator *a = &m->actuator[i];
-        a->history_index = a->delay_samples > 0 ? m->nlag : -1;
-        m->nlag += kki_history_size(a->delay_samples);
+        a->history_index = a->delay_samples > 0 ? m->nactivation : -1;
+        m->nactivation += kki_history_size(a->delay_samples);
     }
     return status;
 }

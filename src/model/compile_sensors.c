@@ -1,4 +1,4 @@
-/// Sensors: what they sit on, and where their numbers stand among all readings.
+/// Sensors: what they sit on, and where their numbers stand among all sensor data.
 #include "model/compile.h"
 #include "model/joint.h"
 
@@ -112,7 +112,7 @@ static void read_contacts(const kk_sensor_def *def, kki_model_sensor *s) {
 
 kk_status kki_compile_sensors(const kk_spec *spec, kk_model *m, kk_error *error) {
     kk_status status = KK_OK;
-    m->nreading = 0;
+    m->nsensordata = 0;
     for (int i = 0; i < m->nsensor && status == KK_OK; i++) {
         const kk_sensor_def *def = &spec->sensor[i];
         kki_model_sensor *s = &m->sensor[i];
@@ -122,7 +122,7 @@ kk_status kki_compile_sensors(const kk_spec *spec, kk_model *m, kk_error *error)
                                 .target = -1,
                                 .reference = KK_WORLD,
                                 .reference_is_body = 1,
-                                .first = m->nreading,
+                                .first = m->nsensordata,
                                 .count = types[def->type].count,
                                 .noise = def->noise,
                                 .cutoff = def->cutoff,
@@ -130,7 +130,7 @@ kk_status kki_compile_sensors(const kk_spec *spec, kk_model *m, kk_error *error)
                                 .rays = def->rays};
         read_zone(def, s);
         read_contacts(def, s);
-        m->nreading += s->count;
+        m->nsensordata += s->count;
         status = find_target(KKI_ITEM(spec, sensor, "sensor", i), m, def, s, error);
     }
     return status;

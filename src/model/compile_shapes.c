@@ -38,9 +38,9 @@ static void copy_geometry(const kk_spec *spec, kk_model *m) {
     for (int i = 0; i < m->nfield; i++) {
         copy_field(&spec->height_field[i], &m->field[i]);
     }
-    for (int i = 0; i < m->nlook; i++) {
-        m->look[i] = spec->look[i];
-        m->look[i].origin = (kk_origin){0};
+    for (int i = 0; i < m->nvisual; i++) {
+        m->visual[i] = spec->visual[i];
+        m->visual[i].origin = (kk_origin){0};
     }
     for (int i = 0; i < m->nmaterial; i++) {
         m->material[i] = spec->material[i];
@@ -154,7 +154,7 @@ static kki_model_shape compile_shape(const kk_spec *spec, const kk_model *m, con
                          .mesh = -1,
                          .field = -1,
                          .material = def->material,
-                         .look = def->look < 0 ? -1 : def->look,
+                         .visual = def->visual < 0 ? -1 : def->visual,
                          .group = def->group,
                          .mask = def->mask};
     s.mesh = def->type == KK_SHAPE_HULL || def->type == KK_SHAPE_MESH ? def->mesh : -1;

@@ -58,6 +58,7 @@ static kk_status compile_tendon(const kk_spec *spec, kk_model *m, int id, int32_
                                  .armature = def->armature,
                                  .pull_lower = def->pull_lower,
                                  .pull_upper = def->pull_upper,
+                                 .restitution = def->restitution,
                                  .is_held = def->is_held != 0,
                                  .leader = -1};
     kk_status status = KK_OK;

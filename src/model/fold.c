@@ -181,6 +181,7 @@ void kki_fold(const kk_spec *spec, kk_model *m) {
             copy_dofs(spec, m, i);
         }
         m->body[i].inertia = spec->body[i].inertia;
+        m->body[i].gravity_compensation = spec->body[i].gravity_compensation;
         m->total_mass += spec->body[i].inertia.mass;
         add_inertia(&m->node[m->body[i].node], m->body[i].X_NB, spec->body[i].inertia);
     }

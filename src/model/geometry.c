@@ -20,7 +20,7 @@ static kk_status make_convex(const kk_model *m, kki_model_mesh *mesh, kk_error *
     return status;
 }
 
-/// The mesh with equal vertices joined, so that neighbouring triangles know each other.
+/// The mesh with equal vertices joined, so that neighboring triangles know each other.
 static kk_status weld(const kk_model *m, const kki_model_mesh *mesh, kki_mesh **welded, kk_error *error) {
     const kki_mesh_tidy_options options = {0};
     kki_mesh_builder builder;

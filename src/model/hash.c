@@ -42,6 +42,9 @@ static void add_body(kk_hash *hash, const kki_body *b) {
     add_transform(hash, &b->X_PB);
     add_vec(hash, I->com);
     kk_hash_update_doubles(hash, numbers, 7);
+    if (b->gravity_compensation != 0) { // models without keep the hash they had
+        kk_hash_update_doubles(hash, &b->gravity_compensation, 1);
+    }
 }
 
 static void add_dof(kk_hash *hash, const kk_dof_def *d) {
@@ -51,6 +54,9 @@ static void add_dof(kk_hash *hash, const kk_dof_def *d) {
     kk_hash_update_doubles(hash, numbers, 11);
     if (d->start != 0) { // models that start at zero keep the hash they had
         kk_hash_update_doubles(hash, &d->start, 1);
+    }
+    if (d->restitution != 0) {
+        kk_hash_update_doubles(hash, &d->restitution, 1);
     }
 }
 
@@ -151,6 +157,9 @@ static void add_law(kk_hash *hash, const kki_contact_law *l) {
                               l->restitution, l->stiffness,       l->damping, l->adhesion};
     kk_hash_update_doubles(hash, numbers, 9);
     add_ints(hash, &l->axes, 1);
+    if (l->slip > 0) {
+        kk_hash_update_doubles(hash, &l->slip, 1);
+    }
 }
 
 static void add_contacts(kk_hash *hash, const kk_model *m) {
@@ -192,6 +201,9 @@ static void add_tendon(kk_hash *hash, const kk_model *m, const kki_model_tendon 
     if (t->armature != 0 || t->pull_lower > -__builtin_inf() || t->pull_upper < __builtin_inf()) {
         kk_hash_update_doubles(hash, more, 3);
     }
+    if (t->restitution != 0) {
+        kk_hash_update_doubles(hash, &t->restitution, 1);
+    }
     if (t->is_held) {
         add_ints(hash, &t->leader, 1);
         kk_hash_update_doubles(hash, t->held, 5);
@@ -214,15 +226,15 @@ static void add_muscle(kk_hash *hash, const kk_muscle_def *x) {
 
 static void add_actuator(kk_hash *hash, const kki_model_actuator *a) {
     const int32_t ints[] = {(int32_t)a->type, (int32_t)a->transmission, a->v_index, a->tendon, a->frame,
-                            a->reference,     (int32_t)a->lag};
-    const double numbers[] = {a->gear,        a->gain,          a->bias[0],       a->bias[1],
-                              a->bias[2],     a->control_lower, a->control_upper, a->force_lower,
-                              a->force_upper, a->time_constant, a->lag_lower,     a->lag_upper};
+                            a->reference,     (int32_t)a->activation};
+    const double numbers[] = {a->gear,        a->gain,          a->bias[0],          a->bias[1],
+                              a->bias[2],     a->control_lower, a->control_upper,    a->force_lower,
+                              a->force_upper, a->time_constant, a->activation_lower, a->activation_upper};
     add_ints(hash, ints, 7);
     add_vec(hash, a->direction.angular);
     add_vec(hash, a->direction.linear);
     kk_hash_update_doubles(hash, numbers, 12);
-    if (a->type == KK_ACTUATOR_MUSCLE || a->lag == KK_LAG_MUSCLE) {
+    if (a->type == KK_ACTUATOR_MUSCLE || a->activation == KK_ACTIVATION_MUSCLE) {
         add_muscle(hash, &a->muscle);
     }
     if (a->transmission == KK_TRANSMISSION_BODY) {

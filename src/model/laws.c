@@ -1,6 +1,7 @@
 /// Contact laws: what two materials are together, a table over those that shapes which collide are made of.
 ///
-/// Friction, torsion, rolling and adhesion are combined by their geometric mean, two soft surfaces are springs in series:
+/// Friction, torsion, rolling and adhesion are combined by their geometric mean, two soft surfaces are springs in series and
+/// two that creep are dampers in series:
 /// 1/k = 1/k₁ + 1/k₂, and a rigid one leaves both spring and damper to the other. The rules are those of kk_material_def.
 #include <string.h>
 
@@ -19,7 +20,7 @@ static double most(double a, double b) {
     return a > b ? a : b;
 }
 
-static double combine(int rule, double a, double b) {
+static double combine(kk_combine rule, double a, double b) {
     switch (rule) {
     case KK_COMBINE_MIN: return least(a, b);
     case KK_COMBINE_MAX: return most(a, b);
@@ -35,7 +36,7 @@ static int is_rigid(const kk_material_def *material) {
     return __builtin_isinf(material->stiffness);
 }
 
-static void combine_springs(int rule, const kk_material_def *a, const kk_material_def *b, kki_contact_law *law) {
+static void combine_springs(kk_combine rule, const kk_material_def *a, const kk_material_def *b, kki_contact_law *law) {
     if (rule != KK_COMBINE_MAX && (is_rigid(a) || is_rigid(b))) {
         const kk_material_def *soft = is_rigid(a) ? b : a;
         law->stiffness = soft->stiffness;
@@ -64,7 +65,8 @@ static double across(const kk_material_def *material) {
 }
 
 /// Where both have a grain the first one's counts, and the other as if it had none: by the mean of its two directions.
-static void combine_friction(int rule, const kk_material_def *a, const kk_material_def *b, kki_contact_law *law) {
+static void combine_friction(kk_combine rule, const kk_material_def *a, const kk_material_def *b,
+                             kki_contact_law *law) {
     law->axes = has_grain(b) && !has_grain(a);
     const kk_material_def *grained = law->axes ? b : a, *other = law->axes ? a : b;
     const double plain = has_grain(other) ? kk_sqrt(other->friction * other->friction_across) : other->friction;
@@ -83,14 +85,16 @@ kki_contact_law kki_law_of_material(const kk_material_def *material) {
                              .restitution = material->restitution,
                              .stiffness = material->stiffness,
                              .damping = is_rigid(material) ? 0 : material->damping,
-                             .adhesion = material->adhesion};
+                             .adhesion = material->adhesion,
+                             .slip = material->slip};
 }
 
 kki_contact_law kki_law_combined(const kk_material_def *a, const kk_material_def *b) {
-    const int rule = a->combine > b->combine ? a->combine : b->combine;
+    const kk_combine rule = a->combine > b->combine ? a->combine : b->combine;
     kki_contact_law law = {.torsion = combine(rule, a->torsion, b->torsion),
                            .rolling = combine(rule, a->rolling, b->rolling),
                            .adhesion = combine(rule, a->adhesion, b->adhesion),
+                           .slip = rule == KK_COMBINE_MEAN ? a->slip + b->slip : combine(rule, a->slip, b->slip),
                            .restitution = rule == KK_COMBINE_MIN ? least(a->restitution, b->restitution)
                                                                  : most(a->restitution, b->restitution)};
     combine_friction(rule, a, b, &law);
@@ -105,7 +109,7 @@ static int same_numbers(const kk_material_def *a, const kk_material_def *b) {
     const kki_contact_law x = kki_law_of_material(a), y = kki_law_of_material(b);
     return a->combine == b->combine && x.friction == y.friction && x.static_friction == y.static_friction &&
            x.ratio == y.ratio && x.torsion == y.torsion && x.rolling == y.rolling && x.restitution == y.restitution &&
-           x.stiffness == y.stiffness && x.damping == y.damping && x.adhesion == y.adhesion;
+           x.stiffness == y.stiffness && x.damping == y.damping && x.adhesion == y.adhesion && x.slip == y.slip;
 }
 
 enum { UNUSED = -1, ALONE = -2 };

@@ -23,7 +23,7 @@ static void count_shapes(const kk_spec *spec, kk_model *m) {
     m->nshape = spec->nshape;
     m->nmesh = spec->nmesh;
     m->nfield = spec->nheight_field;
-    m->nlook = spec->nlook;
+    m->nvisual = spec->nvisual;
     m->nmaterial = spec->nmaterial;
     m->nexplicit = spec->npair;
     m->nexclude = spec->nexclude;
@@ -112,7 +112,7 @@ static void place_shapes(kki_layout *layout, const kk_spec *spec, kk_model *m) {
     KKI_LAYOUT_ARRAY(layout, m->collider, (size_t)m->ncollider);
     KKI_LAYOUT_ARRAY(layout, m->mesh, (size_t)m->nmesh);
     KKI_LAYOUT_ARRAY(layout, m->field, (size_t)m->nfield);
-    KKI_LAYOUT_ARRAY(layout, m->look, (size_t)m->nlook);
+    KKI_LAYOUT_ARRAY(layout, m->visual, (size_t)m->nvisual);
     KKI_LAYOUT_ARRAY(layout, m->material, (size_t)m->nmaterial);
     KKI_LAYOUT_ARRAY(layout, m->material_class, (size_t)m->nmaterial);
     KKI_LAYOUT_ARRAY(layout, m->explicit_pair, (size_t)m->nexplicit);

@@ -7,7 +7,7 @@
 /// - every node's frame is turned so that its axis is z, and about z so that as many children as possible are placed by a turn about x
 ///   alone (align.c); its inertia is stored about its own origin.
 /// Node 0 is the world. Nodes are ordered by depth (all children of the world, then their children, …), so a parent always comes
-/// before its children and neighbours in the order are mostly independent: the processor overlaps the legs of a robot. Degrees of
+/// before its children and neighbors in the order are mostly independent: the processor overlaps the legs of a robot. Degrees of
 /// freedom are numbered depth first instead, so a subtree is one contiguous range of v.
 #ifndef KKI_MODEL_MODEL_H
 #define KKI_MODEL_MODEL_H
@@ -21,7 +21,7 @@ typedef enum kki_node_type {
     KKI_NODE_WORLD,
     KKI_NODE_HINGE, ///< about z
     KKI_NODE_SLIDE, ///< along z
-    KKI_NODE_SCREW, ///< about z with `pitch` metres a radian along it
+    KKI_NODE_SCREW, ///< about z with `pitch` meters a radian along it
     KKI_NODE_BALL,
     KKI_NODE_FREE,
 } kki_node_type;
@@ -49,7 +49,7 @@ typedef struct kki_node {
     double p[4];                 ///< p_PN at q = 0
     double inertia[3][4];        ///< moments about N's origin, in N
     double inertia_root[3][4];   ///< lower triangular L with L Lᵀ = inertia
-    double h[4];                 ///< mass × centre of mass, in N
+    double h[4];                 ///< mass × center of mass, in N
     double mass;
     double pitch;    ///< screws; 0 otherwise
     double armature; ///< one-degree nodes: of their degree; 0 for ball and free (see dof_armature)
@@ -63,7 +63,7 @@ typedef struct kki_node {
     int32_t aligned; ///< hinges: KKI_ALIGNED_…, whether R is a turn about one axis of the parent
     int32_t is_bare; ///< one-degree nodes: no armature
     int32_t
-        is_central; ///< a body alone on a free joint with its centre of mass at its origin: forces and moments do not mix
+        is_central; ///< a body alone on a free joint with its center of mass at its origin: forces and moments do not mix
 } kki_node;
 
 /// A body as the user named it, and where it rides.
@@ -75,10 +75,11 @@ typedef struct kki_body {
     int32_t q_index, nq, v_index, nv;
     int32_t first_child, next_sibling; ///< bodies; −1: none
     int32_t rigid; ///< the body nearest to the root that is fixed to this one; what is fixed to the world stays apart
-    int32_t name, joint_name; ///< offsets into `names`
-    kk_transform X_NB;        ///< body frame in the node's frame
-    kk_transform X_PB;        ///< fixed joints: body frame in the parent body's frame; otherwise at q = 0
-    kk_inertia inertia;       ///< in the body's frame, as the user gave it
+    int32_t name, joint_name;    ///< offsets into `names`
+    kk_transform X_NB;           ///< body frame in the node's frame
+    kk_transform X_PB;           ///< fixed joints: body frame in the parent body's frame; otherwise at q = 0
+    kk_inertia inertia;          ///< in the body's frame, as the user gave it
+    double gravity_compensation; ///< share of its weight that it is relieved of
 } kki_body;
 
 typedef struct kki_frame {
@@ -107,7 +108,7 @@ typedef struct kki_model_shape {
     int32_t name;     ///< offset into `names`
     int32_t purpose;  ///< KK_SHAPE_COLLIDES | KK_SHAPE_VISIBLE
     int32_t mesh, field; ///< ids in the spec; −1: none
-    int32_t material, look;
+    int32_t material, visual;
     uint32_t group, mask;
 } kki_model_shape;
 
@@ -132,7 +133,7 @@ typedef struct kki_model_field {
 typedef struct kki_contact_law {
     double friction, static_friction;
     double ratio; ///< of the friction across to that along the x axis of the shape `axes`; 1: isotropic
-    double torsion, rolling, restitution, stiffness, damping, adhesion;
+    double torsion, rolling, restitution, stiffness, damping, adhesion, slip;
     int32_t axes; ///< whose x axis: 0 the first shape's, 1 the second's
 } kki_contact_law;
 
@@ -183,7 +184,7 @@ typedef struct kki_model_tendon {
     kk_tendon_type type;
     int32_t name, first_term, term_count;
     double lower, upper, stiffness, damping, rest_lower, rest_upper, friction;
-    double armature, pull_lower, pull_upper;
+    double armature, pull_lower, pull_upper, restitution;
     int32_t is_held, leader; ///< leader −1: its length is held[0]
     double held[5];
 } kki_model_tendon;
@@ -202,13 +203,13 @@ typedef struct kki_model_actuator {
     int32_t tendon;           ///< tendons
     int32_t frame, reference; ///< frames; reference −1: the frame itself
     int32_t body;             ///< adhesion
-    int32_t lag_index;        ///< in the state; −1: none
+    int32_t activation_index; ///< in the state; −1: none
     int32_t history_index;    ///< in the state: number of controls that came, their times, themselves; −1: none
     int32_t delay_samples, delay_interpolation;
-    kk_lag lag;
+    kk_activation activation;
     kk_force direction;
     double bias[3];
-    double time_constant, lag_lower, lag_upper;
+    double time_constant, activation_lower, activation_upper;
     double delay, rod_length;
     kk_muscle_def muscle;
 } kki_model_actuator;
@@ -229,7 +230,7 @@ typedef struct kki_model_sensor {
         reference; ///< body of the joint, actuator, frame, tendon, body; what a frame's target is, see below
     int32_t target_is_body, reference_is_body; ///< frames: the id is that of a body
     int32_t dof;
-    int32_t first, count; ///< where its numbers stand among all readings
+    int32_t first, count; ///< where its numbers stand among all sensor data
     double noise, cutoff, field;
     int32_t rays;
     // none of the following where the sensor's type has no use for it
@@ -281,10 +282,10 @@ struct kk_model {
     size_t constants_size;
     uint64_t hash; ///< of gravity and everything below
     int32_t nq, nv, nbody, nnode, nframe, ncoupling;
-    int32_t nshape, nmesh, nfield, nlook, nmaterial, nlaw, npair, nloop, ntendon, ntendon_term, nactuator, nsensor;
-    int32_t nkeyframe, nlag, nreading; ///< nlag: with histories
-    int32_t ncollider;                 ///< shapes that collide
-    int32_t nmaterial_class;           ///< materials that differ, among those of shapes that collide
+    int32_t nshape, nmesh, nfield, nvisual, nmaterial, nlaw, npair, nloop, ntendon, ntendon_term, nactuator, nsensor;
+    int32_t nkeyframe, nactivation, nsensordata; ///< nactivation: with histories
+    int32_t ncollider;                           ///< shapes that collide
+    int32_t nmaterial_class;                     ///< materials that differ, among those of shapes that collide
     int32_t nexplicit, nexclude;
     int32_t has_pairs;    ///< 0: there are too many to list; npair is 0
     int32_t nbroad;       ///< nodes with several degrees of freedom: ball and free joints
@@ -323,7 +324,7 @@ struct kk_model {
     kki_model_shape *shape;    ///< [nshape]
     kki_model_mesh *mesh;      ///< [nmesh]
     kki_model_field *field;    ///< [nfield]
-    kk_look_def *look;         ///< [nlook] strings are the model's own
+    kk_visual_def *visual;     ///< [nvisual] strings are the model's own
     kk_material_def *material; ///< [nmaterial]
     int32_t *material_class;   ///< [nmaterial] −1: no colliding shape is made of it
     kki_contact_law *law; ///< [nlaw] class of the first · nmaterial_class + class of the second; then explicit ones

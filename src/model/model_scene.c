@@ -22,15 +22,15 @@ kk_options kk_model_options(const kk_model *model) {
 DEFINE_COUNT(shape, nshape)
 DEFINE_COUNT(mesh, nmesh)
 DEFINE_COUNT(height_field, nfield)
-DEFINE_COUNT(look, nlook)
+DEFINE_COUNT(visual, nvisual)
 DEFINE_COUNT(material, nmaterial)
 DEFINE_COUNT(loop, nloop)
 DEFINE_COUNT(tendon, ntendon)
 DEFINE_COUNT(actuator, nactuator)
 DEFINE_COUNT(sensor, nsensor)
 DEFINE_COUNT(keyframe, nkeyframe)
-DEFINE_COUNT(lag, nlag)
-DEFINE_COUNT(reading, nreading)
+DEFINE_COUNT(activation, nactivation)
+DEFINE_COUNT(sensordata, nsensordata)
 
 #define DEFINE_FIND(name, kind)                                           \
     int kk_model_find_##name(const kk_model *model, const char *wanted) { \
@@ -77,7 +77,7 @@ kk_shape_def kk_model_shape(const kk_model *model, int shape) {
                           .group = s->group,
                           .mask = s->mask,
                           .surface = s->surface,
-                          .look = s->look};
+                          .visual = s->visual};
 }
 
 kk_mesh_def kk_model_mesh(const kk_model *model, int mesh) {
@@ -101,8 +101,8 @@ kk_height_field_def kk_model_height_field(const kk_model *model, int field) {
     return is_id(field, model->nfield) ? model->field[field].def : kk_height_field_def_default();
 }
 
-kk_look_def kk_model_look(const kk_model *model, int look) {
-    return is_id(look, model->nlook) ? model->look[look] : kk_look_def_default();
+kk_visual_def kk_model_visual(const kk_model *model, int visual) {
+    return is_id(visual, model->nvisual) ? model->visual[visual] : kk_visual_def_default();
 }
 
 kk_material_def kk_model_material(const kk_model *model, int material) {
@@ -127,7 +127,8 @@ int kk_model_may_touch(const kk_model *model, int shape_a, int shape_b, kk_conta
                                 .restitution = l->restitution,
                                 .stiffness = l->stiffness,
                                 .damping = l->damping,
-                                .adhesion = l->adhesion};
+                                .adhesion = l->adhesion,
+                                .slip = l->slip};
     }
     return 1;
 }
@@ -145,7 +146,7 @@ const char *kk_model_tendon_name(const kk_model *model, int tendon) {
 kk_actuator_info kk_model_actuator(const kk_model *model, int actuator) {
     if (!is_id(actuator, model->nactuator)) {
         return (kk_actuator_info){
-            .joint = -1, .v_index = -1, .tendon = -1, .frame = -1, .reference = -1, .lag_index = -1};
+            .joint = -1, .v_index = -1, .tendon = -1, .frame = -1, .reference = -1, .activation_index = -1};
     }
     const kki_model_actuator *a = &model->actuator[actuator];
     return (kk_actuator_info){.name = kki_model_name(model, a->name),
@@ -156,7 +157,7 @@ kk_actuator_info kk_model_actuator(const kk_model *model, int actuator) {
                               .tendon = a->tendon,
                               .frame = a->frame,
                               .reference = a->reference,
-                              .lag_index = a->lag_index,
+                              .activation_index = a->activation_index,
                               .gear = a->gear,
                               .gain = a->gain,
                               .bias = {a->bias[0], a->bias[1], a->bias[2]},

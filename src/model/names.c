@@ -83,9 +83,9 @@ static void put_shapes(const kk_spec *spec, kk_model *m, string_pool *pool) {
         PUT_TEXT(field[i].def.name, spec->height_field[i].name);
         PUT_TEXT(field[i].def.file, spec->height_field[i].file);
     }
-    for (int i = 0; i < spec->nlook; i++) {
-        PUT_TEXT(look[i].name, spec->look[i].name);
-        PUT_TEXT(look[i].texture, spec->look[i].texture);
+    for (int i = 0; i < spec->nvisual; i++) {
+        PUT_TEXT(visual[i].name, spec->visual[i].name);
+        PUT_TEXT(visual[i].texture, spec->visual[i].texture);
     }
     for (int i = 0; i < spec->nmaterial; i++) {
         PUT_TEXT(material[i].name, spec->material[i].name);

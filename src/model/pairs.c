@@ -33,13 +33,13 @@ static const kki_explicit_pair *find_explicit(const kk_model *m, int a, int b) {
     return low < m->nexplicit && m->explicit_pair[low].key == key ? &m->explicit_pair[low] : NULL;
 }
 
-static bool are_neighbours(const kki_model_shape *a, const kki_model_shape *b) {
+static bool are_neighbors(const kki_model_shape *a, const kki_model_shape *b) {
     return a->mount == b->rigid || b->mount == a->rigid;
 }
 
 static bool may_meet(const kk_model *m, const kki_model_shape *a, const kki_model_shape *b) {
     const uint32_t bits = (a->group & b->mask) | (b->group & a->mask);
-    return bits != 0 && (m->options.adjacent_collide || !are_neighbours(a, b));
+    return bits != 0 && (m->options.adjacent_collide || !are_neighbors(a, b));
 }
 
 /// The law of a pair that may touch.

@@ -52,7 +52,7 @@ kk_shape_def kk_shape_def_default(void) {
                           .purpose = KK_SHAPE_COLLIDES | KK_SHAPE_VISIBLE,
                           .group = 1,
                           .mask = 1,
-                          .look = -1};
+                          .visual = -1};
 }
 
 kk_mesh_def kk_mesh_def_default(void) {
@@ -63,8 +63,8 @@ kk_height_field_def kk_height_field_def_default(void) {
     return (kk_height_field_def){.half_x = 1, .half_y = 1};
 }
 
-kk_look_def kk_look_def_default(void) {
-    return (kk_look_def){.colour = {0.8F, 0.8F, 0.8F, 1}, .repeat = {1, 1}};
+kk_visual_def kk_visual_def_default(void) {
+    return (kk_visual_def){.color = {0.8F, 0.8F, 0.8F, 1}, .repeat = {1, 1}};
 }
 
 kk_material_pair_def kk_material_pair_def_default(void) {
@@ -102,8 +102,8 @@ kk_actuator_def kk_actuator_def_default(void) {
                              .control_upper = inf,
                              .force_lower = -inf,
                              .force_upper = inf,
-                             .lag_lower = -inf,
-                             .lag_upper = inf,
+                             .activation_lower = -inf,
+                             .activation_upper = inf,
                              .muscle = {.force = 1,
                                         .length_upper = 1,
                                         .range = {0.75, 1.05},
@@ -133,23 +133,23 @@ kk_parameter_def kk_parameter_def_default(void) {
 
 // ---- inertias of solids
 
-static kk_inertia centred(double mass, double xx, double yy, double zz) {
+static kk_inertia centered(double mass, double xx, double yy, double zz) {
     return (kk_inertia){.mass = mass, .moment = {.xx = xx, .yy = yy, .zz = zz}};
 }
 
 kk_inertia kk_inertia_solid_box(double mass, double size_x, double size_y, double size_z) {
     const double xx = size_x * size_x, yy = size_y * size_y, zz = size_z * size_z, m = mass / 12;
-    return centred(mass, m * (yy + zz), m * (xx + zz), m * (xx + yy));
+    return centered(mass, m * (yy + zz), m * (xx + zz), m * (xx + yy));
 }
 
 kk_inertia kk_inertia_solid_sphere(double mass, double radius) {
     const double moment = 0.4 * mass * radius * radius;
-    return centred(mass, moment, moment, moment);
+    return centered(mass, moment, moment, moment);
 }
 
 kk_inertia kk_inertia_solid_cylinder(double mass, double radius, double length) {
     const double across = mass * (3 * radius * radius + length * length) / 12;
-    return centred(mass, across, across, 0.5 * mass * radius * radius);
+    return centered(mass, across, across, 0.5 * mass * radius * radius);
 }
 
 // ---- the pool
@@ -324,7 +324,7 @@ static kk_status own_height_field(kk_spec *spec, kk_height_field_def *def, kk_er
     return status ? status : kki_spec_own_doubles(spec, &def->height, def->rows * def->columns, error);
 }
 
-static kk_status own_look(kk_spec *spec, kk_look_def *def, kk_error *error) {
+static kk_status own_visual(kk_spec *spec, kk_visual_def *def, kk_error *error) {
     return own_strings(spec, &def->name, &def->texture, NULL, error);
 }
 
@@ -503,8 +503,8 @@ static kk_mesh_part part_of(const kki_mesh *mesh, int i) {
     if (p->material >= 0) {
         const kki_mesh_material *material = &mesh->material[p->material];
         part.texture = material->texture;
-        part.has_colour = material->has_colour;
-        memcpy(part.colour, material->colour, sizeof part.colour);
+        part.has_color = material->has_color;
+        memcpy(part.color, material->color, sizeof part.color);
     }
     return part;
 }

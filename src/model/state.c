@@ -1,10 +1,10 @@
 /// The state: time, coordinates, velocities, lags and what a solver carries from step to step, and its portable form.
 ///
-/// In memory the numbers follow a small header: time, q [nq], v [nv], lag [nlag], warm [nwarm]. Records of contacts and pairs are a list beside them, whose
+/// In memory the numbers follow a small header: time, q [nq], v [nv], lag [nactivation], warm [nwarm]. Records of contacts and pairs are a list beside them, whose
 /// room may be larger than what is in use (without them a replay would not be exact); see warm.h.
 ///
 /// Saved, version 3, everything little endian:
-///     at 0 magic, 8 version, 12 size, 16 hash of the model, 24 nq, 28 nv, 32 nwarm, 36 nlag,
+///     at 0 magic, 8 version, 12 size, 16 hash of the model, 24 nq, 28 nv, 32 nwarm, 36 nactivation,
 ///     40 contacts, 44 pairs, 48 words of other records, 52 zero,
 ///     56 time, then q, v, lag, warm, the words of the list, and in the last 8 bytes the checksum
 /// Version 2 has room for as many contacts as there may be: at 40 time, then q, v, lag, and in `warm` the numbers of contacts and pairs, their records, 13
@@ -33,7 +33,7 @@ struct kk_state {
     kk_allocator allocator;
     size_t size;         ///< bytes of the block
     uint64_t model_hash; ///< of the model it belongs to
-    int32_t nq, nv, nlag, nwarm;
+    int32_t nq, nv, nactivation, nwarm;
     int32_t nwarm_1, nwarm_2; ///< what versions 1 and 2 of the saved form have in its place
     int32_t old_room;         ///< contacts that versions 1 and 2 have room for
     kki_warm_list list;       ///< what touched
@@ -42,7 +42,7 @@ struct kk_state {
 };
 
 static size_t number_count(const kk_state *s) {
-    return 1 + (size_t)s->nq + (size_t)s->nv + (size_t)s->nlag + (size_t)s->nwarm;
+    return 1 + (size_t)s->nq + (size_t)s->nv + (size_t)s->nactivation + (size_t)s->nwarm;
 }
 
 // ---- creation
@@ -62,17 +62,18 @@ static void begin_history(const kk_model *m, const kki_model_actuator *a, double
 }
 
 /// Every lag where its input would bring it; integrators have no such place and start at 0.
-static void settle_lags(const kk_model *m, const double *control, double time, double *lag) {
-    for (int i = 0; i < m->nactuator && m->nlag > 0; i++) {
+static void settle_activations(const kk_model *m, const double *control, double time, double *activation) {
+    for (int i = 0; i < m->nactuator && m->nactivation > 0; i++) {
         const kki_model_actuator *a = &m->actuator[i];
         if (a->history_index >= 0) {
-            begin_history(m, a, time, lag + a->history_index);
+            begin_history(m, a, time, activation + a->history_index);
         }
-        if (a->lag_index >= 0) {
-            const double u =
-                control && a->lag != KK_LAG_INTEGRATE ? clamped(control[i], a->control_lower, a->control_upper) : 0;
-            const double at_rest = a->lag == KK_LAG_MUSCLE ? clamped(u, 0, 1) : u;
-            lag[a->lag_index] = clamped(at_rest, a->lag_lower, a->lag_upper);
+        if (a->activation_index >= 0) {
+            const double u = control && a->activation != KK_ACTIVATION_INTEGRATE
+                                 ? clamped(control[i], a->control_lower, a->control_upper)
+                                 : 0;
+            const double at_rest = a->activation == KK_ACTIVATION_MUSCLE ? clamped(u, 0, 1) : u;
+            activation[a->activation_index] = clamped(at_rest, a->activation_lower, a->activation_upper);
         }
     }
 }
@@ -81,7 +82,7 @@ static void set_start(const kk_model *m, kk_state *s) {
     s->list.contacts = s->list.pairs = s->list.others = 0;
     memset(s->number, 0, number_count(s) * sizeof *s->number);
     kk_model_start(m, kk_state_q(s));
-    settle_lags(m, NULL, 0, kk_state_lag(s));
+    settle_activations(m, NULL, 0, kk_state_activation(s));
 }
 
 void kki_state_belong_to(const kk_model *model, kk_state *state) {
@@ -94,7 +95,7 @@ void kki_state_begin(const kk_model *model, kk_state *state) {
 }
 
 void kki_state_take_motion(kk_state *to, const kk_state *from) {
-    const size_t count = 1 + (size_t)from->nq + (size_t)from->nv + (size_t)from->nlag;
+    const size_t count = 1 + (size_t)from->nq + (size_t)from->nv + (size_t)from->nactivation;
     memcpy(to->number, from->number, count * sizeof *to->number);
 }
 
@@ -107,7 +108,7 @@ kk_status kk_state_create(const kk_model *model, const kk_allocator *allocator, 
                        .model_hash = model->hash,
                        .nq = model->nq,
                        .nv = model->nv,
-                       .nlag = model->nlag,
+                       .nactivation = model->nactivation,
                        .nwarm = kki_warm_layout_of(model).size,
                        .nwarm_1 = kki_warm_layout_of(model).size_1,
                        .nwarm_2 = kki_warm_layout_of(model).size_2,
@@ -163,20 +164,20 @@ const double *kk_state_v_const(const kk_state *state) {
     return state->number + 1 + state->nq;
 }
 
-double *kk_state_lag(kk_state *state) {
+double *kk_state_activation(kk_state *state) {
     return state->number + 1 + state->nq + state->nv;
 }
 
-const double *kk_state_lag_const(const kk_state *state) {
+const double *kk_state_activation_const(const kk_state *state) {
     return state->number + 1 + state->nq + state->nv;
 }
 
 double *kki_state_warm(kk_state *state) {
-    return state->number + 1 + state->nq + state->nv + state->nlag;
+    return state->number + 1 + state->nq + state->nv + state->nactivation;
 }
 
 const double *kki_state_warm_const(const kk_state *state) {
-    return state->number + 1 + state->nq + state->nv + state->nlag;
+    return state->number + 1 + state->nq + state->nv + state->nactivation;
 }
 
 kk_status kk_state_set_keyframe(const kk_model *model, kk_state *state, int keyframe) {
@@ -194,7 +195,7 @@ kk_status kk_state_set_keyframe(const kk_model *model, kk_state *state, int keyf
     state->number[0] = key->time;
     memcpy(kk_state_q(state), key->q, (size_t)model->nq * sizeof(double));
     memcpy(kk_state_v(state), key->v, (size_t)model->nv * sizeof(double));
-    settle_lags(model, key->control, key->time, kk_state_lag(state));
+    settle_activations(model, key->control, key->time, kk_state_activation(state));
     return KK_OK;
 }
 
@@ -292,7 +293,7 @@ void kki_state_copy_list(kk_state *to, const kk_state *from) {
 // ---- copies
 
 static int same_numbers(const kk_state *a, const kk_state *b) {
-    return a->nq == b->nq && a->nv == b->nv && a->nlag == b->nlag && a->nwarm == b->nwarm;
+    return a->nq == b->nq && a->nv == b->nv && a->nactivation == b->nactivation && a->nwarm == b->nwarm;
 }
 
 static int same_shape(const kk_state *a, const kk_state *b) {
@@ -374,12 +375,12 @@ static kk_status check_velocity(const kk_model *m, int body, const double *v, kk
     return KK_OK;
 }
 
-static kk_status check_lags(const kk_model *m, const double *lag, kk_error *error) {
-    for (int i = 0; i < m->nactuator && m->nlag > 0; i++) {
+static kk_status check_activations(const kk_model *m, const double *activation, kk_error *error) {
+    for (int i = 0; i < m->nactuator && m->nactivation > 0; i++) {
         const kki_model_actuator *a = &m->actuator[i];
-        if (a->lag_index >= 0 && !kki_is_finite(lag[a->lag_index])) {
+        if (a->activation_index >= 0 && !kki_is_finite(activation[a->activation_index])) {
             return kki_error_set(error, KK_NOT_FINITE, "actuator %d \"%s\": its lag is %s; it must be finite", i,
-                                 kki_model_name(m, a->name), KKI_NUMBER(lag[a->lag_index]));
+                                 kki_model_name(m, a->name), KKI_NUMBER(activation[a->activation_index]));
         }
     }
     return KK_OK;
@@ -401,7 +402,7 @@ kk_status kk_state_check(const kk_model *model, const kk_state *state, kk_error 
     for (int i = 0; i < model->nbody && status == KK_OK && !is_good; i++) {
         status = check_velocity(model, i, kk_state_v_const(state), error);
     }
-    return status ? status : check_lags(model, kk_state_lag_const(state), error);
+    return status ? status : check_activations(model, kk_state_activation_const(state), error);
 }
 
 // ---- little endian, whatever the machine
@@ -434,7 +435,7 @@ static void put_sizes(const kk_state *s, uint64_t version, size_t size, size_t n
     put(at + 24, (uint64_t)s->nq, 4);
     put(at + 28, (uint64_t)s->nv, 4);
     put(at + 32, (uint64_t)nwarm, 4);
-    put(at + 36, (uint64_t)s->nlag, 4);
+    put(at + 36, (uint64_t)s->nactivation, 4);
 }
 
 static void put_list_sizes(const kki_warm_list *l, unsigned char *at) {
@@ -631,7 +632,7 @@ static kk_status restore_old_list(kk_state *s, const unsigned char *warm, kk_err
 
 static kk_status restore_old(kk_state *s, const unsigned char *at, size_t size, kk_error *error) {
     const uint64_t version = get(at + 8, 4);
-    const size_t before = 1 + (size_t)(s->nq + s->nv + s->nlag), records = old_records(s);
+    const size_t before = 1 + (size_t)(s->nq + s->nv + s->nactivation), records = old_records(s);
     const size_t fixed = (size_t)(version == 1 ? s->nwarm_1 : s->nwarm_2);
     unsigned char expected[OLD_HEADER_SIZE];
     put_sizes(s, version, size, records + fixed, expected);

@@ -5,6 +5,7 @@
 /// header and need not know. Structure is what the scratch of simulators is laid out by: counts, trees, types, who may touch whom. It must be the same.
 #include "model/variation.h"
 
+#include <karakuri/variation.h>
 #include <string.h>
 
 #include "base/allocator.h"
@@ -32,14 +33,14 @@ static int same_name(const kk_model *a, int32_t x, const kk_model *b, int32_t y)
 }
 
 static int same_counts(const kk_model *a, const kk_model *b) {
-    const int32_t x[] = {a->nq,           a->nv,        a->nbody,     a->nnode,     a->nframe,    a->ncoupling,
-                         a->nshape,       a->nmesh,     a->nfield,    a->nlook,     a->nmaterial, a->npair,
-                         a->nloop,        a->ntendon,   a->nactuator, a->nsensor,   a->nlag,      a->nexclude,
-                         a->ntendon_term, a->nkeyframe, a->nreading,  a->ncollider, a->nexplicit, a->has_pairs};
-    const int32_t y[] = {b->nq,           b->nv,        b->nbody,     b->nnode,     b->nframe,    b->ncoupling,
-                         b->nshape,       b->nmesh,     b->nfield,    b->nlook,     b->nmaterial, b->npair,
-                         b->nloop,        b->ntendon,   b->nactuator, b->nsensor,   b->nlag,      b->nexclude,
-                         b->ntendon_term, b->nkeyframe, b->nreading,  b->ncollider, b->nexplicit, b->has_pairs};
+    const int32_t x[] = {a->nq,           a->nv,        a->nbody,       a->nnode,     a->nframe,      a->ncoupling,
+                         a->nshape,       a->nmesh,     a->nfield,      a->nvisual,   a->nmaterial,   a->npair,
+                         a->nloop,        a->ntendon,   a->nactuator,   a->nsensor,   a->nactivation, a->nexclude,
+                         a->ntendon_term, a->nkeyframe, a->nsensordata, a->ncollider, a->nexplicit,   a->has_pairs};
+    const int32_t y[] = {b->nq,           b->nv,        b->nbody,       b->nnode,     b->nframe,      b->ncoupling,
+                         b->nshape,       b->nmesh,     b->nfield,      b->nvisual,   b->nmaterial,   b->npair,
+                         b->nloop,        b->ntendon,   b->nactuator,   b->nsensor,   b->nactivation, b->nexclude,
+                         b->ntendon_term, b->nkeyframe, b->nsensordata, b->ncollider, b->nexplicit,   b->has_pairs};
     return memcmp(x, y, sizeof x) == 0;
 }
 
@@ -62,7 +63,7 @@ static int same_shape(const kk_model *a, const kk_model *b, int i) {
     const kki_model_shape *x = &a->shape[i], *y = &b->shape[i];
     return x->shape.type == y->shape.type && x->body == y->body && x->collider == y->collider && x->mesh == y->mesh &&
            x->field == y->field && x->mount == y->mount && x->group == y->group && x->mask == y->mask &&
-           x->material == y->material && x->runs == y->runs && x->look == y->look && x->purpose == y->purpose &&
+           x->material == y->material && x->runs == y->runs && x->visual == y->visual && x->purpose == y->purpose &&
            same_name(a, x->name, b, y->name);
 }
 
@@ -113,8 +114,8 @@ static int same_actuator(const kk_model *a, const kk_model *b, int i) {
     const kki_model_actuator *x = &a->actuator[i], *y = &b->actuator[i];
     return x->type == y->type && x->transmission == y->transmission && x->v_index == y->v_index &&
            x->tendon == y->tendon && x->frame == y->frame && x->reference == y->reference && x->body == y->body &&
-           x->lag == y->lag && x->lag_index == y->lag_index && x->delay_samples == y->delay_samples &&
-           same_name(a, x->name, b, y->name);
+           x->activation == y->activation && x->activation_index == y->activation_index &&
+           x->delay_samples == y->delay_samples && same_name(a, x->name, b, y->name);
 }
 
 static int same_sensor(const kk_model *a, const kk_model *b, int i) {

@@ -1,6 +1,8 @@
 /// Layout of what a state remembers, the part of fixed size.
 #include "model/warm.h"
 
+#include "base/mark.h"
+
 static int64_t count_colliding(const kk_model *m) {
     int64_t colliding = 0;
     for (int i = 0; i < m->nshape; i++) {
@@ -89,6 +91,13 @@ static int may_have_springs(const kk_model *m) {
 int kki_has_bias(const kk_model *model, int tree) {
     const int first = model->dof_node[model->tree_first_dof[tree]];
     return !model->node[first].is_leaf || model->node_nv[first] == 3; // a body on a ball joint: a top
+}
+
+uint64_t kki_tree_mark(const kk_model *model, int tree, const double *q, const double *v, uint64_t mark) {
+    const int first = model->tree_first_dof[tree], end = model->tree_first_dof[tree + 1];
+    const int q_first = model->node[model->dof_node[first]].q_index;
+    const int q_end = end < model->nv ? model->node[model->dof_node[end]].q_index : model->nq;
+    return kki_mark(v + first, (size_t)(end - first), kki_mark(q + q_first, (size_t)(q_end - q_first), mark));
 }
 
 /// Whether any tree has several nodes: what version 2 asked.

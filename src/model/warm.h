@@ -57,7 +57,7 @@ static inline uint32_t kki_warm_high(uint64_t word) {
     return (uint32_t)(word >> 32);
 }
 
-/// One node, where bodies have places of their own (src/papers/kuroda_bodies.c): centre, attitude, velocities, three numbers of its hinge.
+/// One node, where bodies have places of their own (src/papers/kuroda_bodies.c): center, attitude, velocities, three numbers of its hinge.
 enum { KKI_WARM_BODY_SIZE = 16 };
 /// One degree of freedom: force of its lower limit, of its upper limit, of its dry friction.
 enum { KKI_WARM_LOWER, KKI_WARM_UPPER, KKI_WARM_FRICTION, KKI_WARM_DOF_SIZE };
@@ -68,18 +68,18 @@ enum { KKI_WARM_TENDON_SIZE = 3 };
 /// One loop: where its switch stands. Off as well where it has broken.
 enum { KKI_SWITCH_AS_DEFINED = 0, KKI_SWITCH_ON = 1, KKI_SWITCH_OFF = 2 };
 
-/// One floating tree of several bodies in flight: momentum about the world's origin, centre of mass, and the hash of the coordinates and
+/// One floating tree of several bodies in flight: momentum about the world's origin, center of mass, and the hash of the coordinates and
 /// velocities that these belong to, upper and lower half. Zeros where it is not in flight.
 enum {
     KKI_WARM_ANGULAR,
     KKI_WARM_LINEAR = KKI_WARM_ANGULAR + 3,
-    KKI_WARM_CENTRE = KKI_WARM_LINEAR + 3,
-    KKI_WARM_HASH_HIGH = KKI_WARM_CENTRE + 3,
+    KKI_WARM_CENTER = KKI_WARM_LINEAR + 3,
+    KKI_WARM_HASH_HIGH = KKI_WARM_CENTER + 3,
     KKI_WARM_HASH_LOW,
     KKI_WARM_FLIGHT_SIZE
 };
 
-/// One body alone on a free joint, in flight and turning: velocity of its centre of mass in the world, of which rounding takes more in
+/// One body alone on a free joint, in flight and turning: velocity of its center of mass in the world, of which rounding takes more in
 /// axes that turn.
 enum { KKI_WARM_LONE_SIZE = 3 };
 
@@ -106,6 +106,8 @@ static inline int kki_loop_is_on(const kki_model_loop *loop, double position) {
 int kki_is_flyer(const kk_model *model, int node);
 /// Whether a tree's bias forces depend on its velocity beyond what its drift keeps: it has several nodes, or turns about a point.
 int kki_has_bias(const kk_model *model, int tree);
+/// A mark of where a tree is and how it moves, behind `mark`: what the state remembers of it is dropped where somebody else has written either.
+uint64_t kki_tree_mark(const kk_model *model, int tree, const double *q, const double *v, uint64_t mark);
 /// Whether it is a body alone on a free joint.
 int kki_is_lone(const kk_model *model, int node);
 /// Whether anything can touch anything.

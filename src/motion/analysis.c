@@ -27,7 +27,7 @@ struct kk_analysis {
     double *square;                  ///< [nv] ∫ tau² dt
     double *last_tau;                ///< [nv]
     double *last_power;              ///< [nv]
-    kk_effort *effort;               ///< [nv]
+    kk_joint_effort *effort;         ///< [nv]
     kk_vec3 polygon[POINTS];
     int polygon_count;
 };
@@ -201,7 +201,7 @@ static double larger(double a, double b) {
 
 /// Peaks, and work and mean square by trapezoids.
 static void add_effort(kk_analysis *x, int k, double dt) {
-    kk_effort *e = &x->effort[k];
+    kk_joint_effort *e = &x->effort[k];
     const double tau = x->tau[k], power = x->power[k];
     e->peak_torque = larger(e->peak_torque, absolute(tau));
     e->peak_power = larger(e->peak_power, absolute(power));
@@ -294,12 +294,12 @@ kk_status kk_analysis_add_sequence(kk_analysis *analysis, const kk_sequence *seq
 
 // ---- results
 
-kk_effort kk_analysis_effort(const kk_analysis *analysis, int dof) {
-    static const kk_effort none = {0};
+kk_joint_effort kk_analysis_effort(const kk_analysis *analysis, int dof) {
+    static const kk_joint_effort none = {0};
     if (dof < 0 || dof >= analysis->nv) {
         return none;
     }
-    kk_effort e = analysis->effort[dof];
+    kk_joint_effort e = analysis->effort[dof];
     e.rms_torque = analysis->span > 0 ? kk_sqrt(analysis->square[dof] / analysis->span) : e.peak_torque;
     return e;
 }

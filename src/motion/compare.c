@@ -1,4 +1,4 @@
-/// Two logs beside each other. The shift of their clocks maximises the mean of the columns' correlations
+/// Two logs beside each other. The shift of their clocks maximizes the mean of the columns' correlations
 ///     r(s) = Σ (a(t) − ā)(b(t + s) − b̄) / √(Σ (a − ā)² Σ (b − b̄)²)
 /// over the times they share: by a coarse search on a few thousand rows, then by the golden section on all of them around the best.
 #include <karakuri/compare.h>

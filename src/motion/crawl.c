@@ -48,6 +48,23 @@ kk_crawl kk_crawl_titan8(char posture) {
 
 enum { MAX_DOFS = 512 };
 
+/// The three joints before the last one of each leg may move, and nothing else: not the base, not what bends in the trunk.
+static void free_legs(const kk_model *m, const int *toe, unsigned char *fixed) {
+    for (int k = 0; k < kk_model_nv(m); k++) {
+        fixed[k] = 1;
+    }
+    for (int i = 0; i < 4; i++) {
+        int body = kk_model_frame_body(m, toe[i]);
+        for (int k = 0; k < 3 && body > 0; k++) {
+            body = kk_model_body_parent(m, body);
+            const kk_joint_info joint = kk_model_joint(m, body);
+            for (int d = 0; d < joint.nv && body > 1; d++) {
+                fixed[joint.v_index + d] = 0;
+            }
+        }
+    }
+}
+
 /// The joint on whose axis the toe sits, and the two before it in the leg's plane, turn by nothing together.
 static void level(const kk_model *m, int toe, double *q) {
     const int foot = kk_model_frame_body(m, toe), shin = kk_model_body_parent(m, foot);
@@ -60,7 +77,7 @@ kk_status kk_crawl_pose(const kk_model *model, kk_ik *ik, const kk_crawl *crawl,
     if (kki_is_missing(model)) {
         return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
     }
-    unsigned char fixed[MAX_DOFS] = {0};
+    unsigned char fixed[MAX_DOFS];
     const kk_joint_info base = kk_model_joint(model, 1);
     if (kk_model_nv(model) > MAX_DOFS || base.nv != 6) {
         return kki_error_set(error, KK_INVALID_ARGUMENT,
@@ -72,15 +89,12 @@ kk_status kk_crawl_pose(const kk_model *model, kk_ik *ik, const kk_crawl *crawl,
     kk_kinematics(model, ik->data, q);
     const kk_transform X = kk_body_pose(model, ik->data, 1);
     kk_crawl_feet(crawl, time, foot, NULL);
-    for (int k = 0; k < 6; k++) {
-        fixed[base.v_index + k] = 1;
-    }
+    free_legs(model, toe, fixed);
     for (int i = 0; i < 4; i++) {
         task[i] = kk_ik_task_default();
         task[i].frame = toe[i];
         task[i].weight[0] = task[i].weight[1] = task[i].weight[2] = 0;
         task[i].goal.p = kk_transform_point(X, foot[i]);
-        fixed[kk_model_joint(model, kk_model_frame_body(model, toe[i])).v_index] = 1;
     }
     const kk_ik_options o = {.max_iterations = 50, .fixed = fixed};
     const kk_status status = kk_ik_solve(model, ik, task, 4, &o, q, NULL, error);

@@ -15,6 +15,7 @@
 #include "base/allocator.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/missing.h"
 #include "dynamics/data.h"
 
 struct kk_observer {
@@ -140,6 +141,9 @@ static void find_base(kk_observer *o) {
 
 kk_status kk_observer_create(const kk_model *model, const kk_observer_def *def, const kk_allocator *allocator,
                              kk_observer **observer, kk_error *error) {
+    if (kki_is_missing(model, def, observer)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "observer: model, definition and observer must be given");
+    }
     *observer = NULL;
     const kk_status status = check(model, def, error);
     if (status) {
@@ -369,6 +373,9 @@ static void balance(kk_observer *o, kk_observation *x) {
 // ---- a period
 
 kk_status kk_observer_step(kk_observer *o, const kk_observer_input *input, kk_observation *observation) {
+    if (kki_is_missing(o, input, observation) || !input->q) {
+        return KK_INVALID_ARGUMENT;
+    }
     const kk_model *m = o->model;
     kk_observation x = {.q = o->q, .v = o->v, .a = o->a, .tau = o->tau};
     read_joints(o, input->q);

@@ -1,4 +1,4 @@
-// Optimisers: making, bounds, ranking. The searches are in cma_es.c and genetic.c.
+// Optimizers: making, bounds, ranking. The searches are in cma_es.c and genetic.c.
 //
 // A search works in units of the first step around the start, without bounds; a candidate that leaves them is folded back at the border, like a
 // ray at a mirror, so that the search sees a continuous cost everywhere.

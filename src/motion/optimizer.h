@@ -1,4 +1,4 @@
-// What the two optimisers share.
+// What the two optimizers share.
 #ifndef KARAKURI_MOTION_OPTIMIZER_H
 #define KARAKURI_MOTION_OPTIMIZER_H
 

@@ -119,8 +119,8 @@ static void add_ring(gathering *g, kk_transform X, double radius, double z) {
     }
 }
 
-static void add_ball(gathering *g, kk_vec3 centre, double radius) {
-    add(g, kk_vec3_make(centre.x, centre.y, centre.z - radius));
+static void add_ball(gathering *g, kk_vec3 center, double radius) {
+    add(g, kk_vec3_make(center.x, center.y, center.z - radius));
 }
 
 /// The lowest point: along the ellipsoid's support in −z.

@@ -4,7 +4,7 @@
 
 typedef struct kki_preview {
     double dt;        ///< s
-    double ratio;     ///< height/g of the centre of mass, s²
+    double ratio;     ///< height/g of the center of mass, s²
     double gain_sum;  ///< of the summed error
     double gain_x[3]; ///< of position, velocity, acceleration
     double *gain;     ///< [count] of the ZMP to come
@@ -13,7 +13,7 @@ typedef struct kki_preview {
 
 /// Fills the gains of a controller whose dt, ratio, gain and count are set.
 void kki_preview_design(kki_preview *p);
-/// One axis: the motion of the centre of mass that lets the ZMP follow, from rest above the first point.
+/// One axis: the motion of the center of mass that lets the ZMP follow, from rest above the first point.
 /// @param zmp [count], position [count] result
 void kki_preview_follow(const kki_preview *p, const double *zmp, int count, double *position);
 

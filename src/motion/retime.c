@@ -1,7 +1,7 @@
 // Retiming: how fast a sequence may be run within limits of velocity and acceleration.
 //
 // With all times longer by a factor k, velocities fall by k and accelerations by k², for every interpolation; so one factor settles the whole, exactly.
-// Piece by piece the same rule is used on each piece's own peaks; splines are then laid anew, which moves the peaks of the neighbours, so it is
+// Piece by piece the same rule is used on each piece's own peaks; splines are then laid anew, which moves the peaks of the neighbors, so it is
 // repeated, and one factor takes what is left.
 #include <karakuri/elementary.h>
 
@@ -140,7 +140,7 @@ static kk_status scale_pieces(kk_sequence *s, const double *rate, const double *
     const int is_spline = s->interpolation == KK_INTERPOLATE_CUBIC || s->interpolation == KK_INTERPOLATE_QUINTIC;
     for (int i = s->count - 2; i >= 0; i--) {
         const double factor = factor_of(s, i, rate, second), h = s->time[i + 1] - s->time[i];
-        // neighbours of a spline's piece change with it: half the way at a time
+        // neighbors of a spline's piece change with it: half the way at a time
         s->time[i + 1] = h * (factor == 0 ? 1 : is_spline ? kk_sqrt(factor) : factor);
     }
     for (int i = 0; i + 1 < s->count; i++) {

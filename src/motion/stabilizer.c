@@ -1,4 +1,4 @@
-/// The stabiliser of position-controlled bipeds; see karakuri/stabilizer.h.
+/// The stabilizer of position-controlled bipeds; see karakuri/stabilizer.h.
 ///
 /// With ω = √(g/z) the divergent component ξ = c + ċ/ω of the pendulum obeys ξ̇ = ω (ξ − p): only it can run away. p = p_d + k (ξ − ξ_d) with
 /// k > 1 brings it back. The wanted ZMP is shared between the feet: by its place on the line between the soles their forces, by its

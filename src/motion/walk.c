@@ -124,7 +124,7 @@ static void find_stance(kk_walk *w) {
     }
 }
 
-// ---- the way of the centre of mass
+// ---- the way of the center of mass
 
 static void preview(kk_walk *w) {
     const double g = -kk_model_gravity(w->model).z;
@@ -141,7 +141,7 @@ static void preview(kk_walk *w) {
     }
 }
 
-/// What the whole body's ZMP misses, the centre of mass makes good (Kajita's second preview; here solved at once).
+/// What the whole body's ZMP misses, the center of mass makes good (Kajita's second preview; here solved at once).
 static void correct(kk_walk *w) {
     const double ratio = w->height / -kk_model_gravity(w->model).z;
     for (int k = 0; k < 2; k++) {

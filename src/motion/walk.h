@@ -25,7 +25,7 @@ struct kk_walk {
     kk_data *data;
     int count, steps, nq, nv;
     kki_foothold start[2];
-    double height; ///< of the centre of mass
+    double height; ///< of the center of mass
     kki_step *step;
     double *q;                     ///< [count × nq]
     double *zmp[2];                ///< [count] planned, x and y
@@ -33,7 +33,7 @@ struct kk_walk {
     double *gain;                  ///< [previewed]
     double *work, *work2;          ///< [count]
     double *whole[2];              ///< [count] ZMP of the whole body
-    kk_vec3 *center;               ///< [count] centre of mass reached
+    kk_vec3 *center;               ///< [count] center of mass reached
     double *q_middle, *difference; ///< [nq], [nv]
     unsigned char *fixed;          ///< [nv] not for the legs
     double zmp_error;
@@ -49,7 +49,7 @@ kk_vec3 kki_walk_zmp(const kk_walk *walk, double time);
 kk_transform kki_walk_sole(const kk_walk *walk, int foot, double time, double *load);
 /// Direction of the body: midway between the soles.
 double kki_walk_yaw(const kk_walk *walk, double time);
-/// Frames from the centre of mass: inverse kinematics of all of them.
+/// Frames from the center of mass: inverse kinematics of all of them.
 kk_status kki_walk_solve(kk_walk *walk, kk_error *error);
 /// ZMP of the whole body at all frames.
 void kki_walk_measure(kk_walk *walk);

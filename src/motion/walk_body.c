@@ -1,6 +1,6 @@
 /// The whole body on the way: joints by inverse kinematics, and the ZMP that they make.
 ///
-/// With the centre of mass c, the angular momentum L about it and the force F = m (c̈ + g) of the floor, the ZMP on the plane z = 0 is where
+/// With the center of mass c, the angular momentum L about it and the force F = m (c̈ + g) of the floor, the ZMP on the plane z = 0 is where
 ///     p_x = c_x − (c_z F_x + L̇_y)/F_z,    p_y = c_y − (c_z F_y − L̇_x)/F_z.
 /// Rates are second differences of the frames, L that of the motion between two of them, so that p belongs to the frames as they are.
 #include <string.h>
@@ -48,7 +48,7 @@ kk_status kki_walk_solve(kk_walk *w, kk_error *error) {
             return kki_error_set(
                 error, KK_NOT_CONVERGED,
                 "the legs cannot reach the footsteps at %d.%03d s; take shorter steps, or start from a "
-                "posture with bent knees (a lower centre of mass)",
+                "posture with bent knees (a lower center of mass)",
                 ms / 1000, ms % 1000);
         }
         w->center[i] = kk_center_of_mass(w->model, w->data, q);
@@ -58,7 +58,7 @@ kk_status kki_walk_solve(kk_walk *w, kk_error *error) {
 
 // ---- the ZMP of it
 
-/// Angular momentum about the centre of mass on the way from a frame to the next.
+/// Angular momentum about the center of mass on the way from a frame to the next.
 static kk_vec3 spin(kk_walk *w, int frame) {
     const double *q = w->q + (size_t)frame * (size_t)w->nq, dt = w->options.timestep;
     kk_difference(w->model, q, q + w->nq, w->difference);

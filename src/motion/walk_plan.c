@@ -12,10 +12,11 @@ static kki_foothold after(kki_foothold a, double x, double y, double yaw) {
     return (kki_foothold){a.x + c * x - s * y, a.y + s * x + c * y, a.yaw + yaw};
 }
 
-void kk_footsteps_from_strides(const kk_stride *strides, int count, int first_foot, double width, kk_footstep *steps) {
+void kk_footsteps_from_strides(const kk_stride *strides, int count, kk_foot first_foot, double width,
+                               kk_footstep *steps) {
     kki_foothold body = {0, 0, 0};
     for (int i = 0; i < count; i++) {
-        const int foot = i % 2 ? 1 - first_foot : first_foot;
+        const kk_foot foot = (i % 2 == 0) == (first_foot == KK_LEFT) ? KK_LEFT : KK_RIGHT;
         body = after(body, strides[i].forward, strides[i].sideways, strides[i].turn);
         const kki_foothold at = after(body, 0, (foot == KK_LEFT ? 0.5 : -0.5) * width, 0);
         steps[i] = (kk_footstep){.foot = foot, .x = at.x, .y = at.y, .yaw = at.yaw};
@@ -34,7 +35,7 @@ double kki_walk_schedule(kk_walk *w, const kk_footstep *steps) {
         const kk_footstep *f = &steps[i];
         const double duration = f->duration > 0 ? f->duration : w->options.step_time;
         kki_step *s = &w->step[i];
-        s->foot = f->foot;
+        s->foot = (int)f->foot;
         s->from = now[f->foot];
         s->to = now[f->foot] = after(origin, f->x, f->y, f->yaw);
         s->stance = now[1 - f->foot];

@@ -23,6 +23,7 @@ static const char *beyond_coulomb(const kki_contact_law *law, int one_friction) 
            : law->rolling > 0                                     ? "rolling friction"
            : law->restitution > 0                                 ? "restitution"
            : law->adhesion > 0                                    ? "adhesion"
+           : law->slip > 0                                        ? "creep"
            : law->ratio != 1                                      ? "friction that differs by direction"
            : one_friction && law->static_friction > law->friction ? "static friction above the sliding one"
                                                                   : NULL;
@@ -43,10 +44,10 @@ kk_status kki_paper_check_materials(const kk_model *m, kk_solver solver, kk_erro
 
 // ---- constraints
 
-static void keep_overlapping(kk_simulator *s) {
+static void keep_near(kk_simulator *s, double near) {
     int kept = 0;
     for (int i = 0; i < s->contacts.count; i++) {
-        if (s->contacts.list[i].gap <= 0) {
+        if (s->contacts.list[i].gap <= near) {
             s->contacts.list[kept] = s->contacts.list[i];
             s->contacts.list[kept++].open = 0;
         }
@@ -54,13 +55,13 @@ static void keep_overlapping(kk_simulator *s) {
     s->contacts.count = kept;
 }
 
-kk_status kki_paper_constrain(const kk_model *m, kk_simulator *s, const kk_state *state) {
+kk_status kki_paper_constrain(const kk_model *m, kk_simulator *s, const kk_state *state, double near) {
     s->data->kernels->kick_prepare(m, &s->data->scratch, s->motion.q, s->motion.v, s->motion.v);
     const kk_status status = kki_detect(m, s, state);
     if (status != KK_OK) {
         return status;
     }
-    keep_overlapping(s);
+    keep_near(s, near);
     return kki_constrain(m, s);
 }
 
@@ -98,7 +99,7 @@ kk_status kki_paper_forces(const kk_model *m, kk_simulator *s, const kk_input *i
     return status;
 }
 
-// ---- judgement
+// ---- judgment
 
 void kki_paper_judge(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem, int sweeps) {
     kki_certificate proof;

@@ -87,7 +87,7 @@ static kk_status create(const kk_model *m, kk_simulator *s, kk_error *error) {
     }
     kuroda *K = own(s);
     const double g = kk_vec3_norm(kki_vec3(m->gravity));
-    K->depth = s->options.spring_depth > 0 ? s->options.spring_depth : default_depth(m);
+    K->depth = s->options.paper.spring_depth > 0 ? s->options.paper.spring_depth : default_depth(m);
     K->gravity = g > 0 ? g : 9.8;
     kki_kuroda_fill_bodies(K);
     kki_kuroda_make_hinges(K);
@@ -219,7 +219,8 @@ static kk_status keep_limits(kuroda *K, int *descents) {
 
 /// The options may have changed how far springs give.
 static kk_status adopt_depth(kuroda *K, kk_error *error) {
-    const double depth = K->s->options.spring_depth > 0 ? K->s->options.spring_depth : default_depth(K->model);
+    const double depth =
+        K->s->options.paper.spring_depth > 0 ? K->s->options.paper.spring_depth : default_depth(K->model);
     kk_status status = KK_OK;
     const int has_changed = depth != K->depth;
     K->depth = depth;

@@ -34,12 +34,12 @@ typedef struct kuroda_body {
     kk_quat neutral;        ///< attitude of the node at q = 0: in the world for free joints, in the parent for hinges
     kk_vec3 neutral_place;  ///< likewise
     // state, world axes
-    kk_vec3 x, v, w; ///< centre of mass, its velocity, angular velocity
+    kk_vec3 x, v, w; ///< center of mass, its velocity, angular velocity
     kk_quat R;
     // of the step
     kk_mat3 turn;           ///< R as a matrix
     kk_sym3 inverse;        ///< of the moment, world axes
-    kk_vec3 force, torque;  ///< known forces, about the centre
+    kk_vec3 force, torque;  ///< known forces, about the center
     kk_vec3 v_free, w_free; ///< with them
     kk_vec3 v_next, w_next; ///< and with constraint forces
     kk_vec3 x_next;
@@ -65,7 +65,7 @@ typedef struct kuroda_solid {
     int32_t shape, body;  ///< in the model; the node's number
     kki_surface *surface; ///< vertices in the shape's frame
     int32_t is_own;       ///< the surface was made here
-    kk_transform X_CS;    ///< the shape in axes of the node at its centre of mass
+    kk_transform X_CS;    ///< the shape in axes of the node at its center of mass
     kk_vec3 *shrunk;      ///< [vertices] of the shrunken polyhedron, in the shape's frame
     kuroda_leaf *leaf;    ///< [vertices + edges + faces]
     kuroda_node *node;    ///< [2 leaves − 1] the root first, children behind their parents
@@ -84,7 +84,7 @@ enum { KURODA_ON_EDGES, KURODA_ON_FACE_OF_0, KURODA_ON_FACE_OF_1 };
 typedef struct kuroda_spring {
     int32_t kind, variant;
     int32_t body[2];
-    kk_vec3 arm[2]; ///< ends from the centres of mass, in the bodies' axes
+    kk_vec3 arm[2]; ///< ends from the centers of mass, in the bodies' axes
     double k, c, w; ///< stiffness, damping, how far it may give
     double length;  ///< natural one
     // contacts
@@ -127,9 +127,9 @@ typedef struct kuroda_hinge {
     double held;            ///< angle it is held at
     double step;            ///< way of the last step; 0: none known
     kk_vec3 axis, across;   ///< in the parent's axes: its own, and the reference that angles are counted from
-    kk_vec3 centre[2];      ///< from the centres of mass, in the bodies' axes
+    kk_vec3 center[2];      ///< from the centers of mass, in the bodies' axes
     kk_quat rest;           ///< child in parent at angle 0
-    double reach;           ///< distance of the springs from the hinge's centre
+    double reach;           ///< distance of the springs from the hinge's center
 } kuroda_hinge;
 
 /// What the state remembers of a node: place, attitude, velocity, and of its hinge.
@@ -159,7 +159,7 @@ void kki_kuroda_fill_bodies(kuroda *K);
 void kki_kuroda_load(kuroda *K, const kk_state *state);
 /// q and v of the simulator, and the records for the state.
 void kki_kuroda_store(kuroda *K);
-void kki_kuroda_add_force(kuroda_body *b, kk_vec3 point_from_centre, kk_vec3 force);
+void kki_kuroda_add_force(kuroda_body *b, kk_vec3 point_from_center, kk_vec3 force);
 /// Velocities with known forces, (2.25), (2.26), (3.5).
 void kki_kuroda_accelerate(kuroda *K);
 /// Places with v_next, w_next, (3.6).

@@ -18,7 +18,7 @@ static kk_status refuse(const kk_model *m, int node, const char *what, kk_error 
         kk_model_body_name(m, m->node_body[node]), what);
 }
 
-/// Moment about the centre of mass, in the node's axes.
+/// Moment about the center of mass, in the node's axes.
 static kk_sym3 moment_of(const kki_node *n, kk_vec3 com) {
     const kk_sym3 shift = kk_sym3_point_mass(n->mass, com);
     return (kk_sym3){n->inertia[0][0] - shift.xx, n->inertia[1][1] - shift.yy, n->inertia[2][2] - shift.zz,
@@ -46,7 +46,7 @@ static kk_status check_node(const kk_model *m, int i, kk_error *error) {
         return refuse(m, i, "has no mass", error);
     }
     if (!is_solid(moment_of(n, com_of(n)))) {
-        return refuse(m, i, "has no moment of inertia about an axis through its centre of mass", error);
+        return refuse(m, i, "has no moment of inertia about an axis through its center of mass", error);
     }
     for (int k = 0; k < m->node_nv[i]; k++) {
         if (m->dof[n->v_index + k].armature > 0) {
@@ -239,9 +239,9 @@ void kki_kuroda_store(kuroda *K) {
 
 // ---- motion
 
-void kki_kuroda_add_force(kuroda_body *b, kk_vec3 point_from_centre, kk_vec3 force) {
+void kki_kuroda_add_force(kuroda_body *b, kk_vec3 point_from_center, kk_vec3 force) {
     b->force = kk_vec3_add(b->force, force);
-    b->torque = kk_vec3_add(b->torque, kk_vec3_cross(point_from_centre, force));
+    b->torque = kk_vec3_add(b->torque, kk_vec3_cross(point_from_center, force));
 }
 
 void kki_kuroda_accelerate(kuroda *K) {

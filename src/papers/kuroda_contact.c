@@ -7,7 +7,7 @@
 
 #include "base/float_bits.h"
 
-/// ε of 5.6, m a step. The thesis compares parameters of triangles and edges; here their way in metres, so that it does not depend on their size.
+/// ε of 5.6, m a step. The thesis compares parameters of triangles and edges; here their way in meters, so that it does not depend on their size.
 static const double STILL = 1e-5;
 /// Rounding of the products of unit vectors in (5.7).
 static const double ROUNDING = 1e-9;
@@ -38,8 +38,8 @@ static void harden(const kuroda *K, kuroda_spring *s) {
         return;
     }
     kki_kuroda_default_spring(K, a > 0 && (a < b || b == 0) ? a : b, &s->k, &s->c);
-    s->k = o->spring_stiffness > 0 ? o->spring_stiffness : s->k;
-    s->c = o->spring_damping > 0 ? o->spring_damping : s->c;
+    s->k = o->paper.spring_stiffness > 0 ? o->paper.spring_stiffness : s->k;
+    s->c = o->paper.spring_damping > 0 ? o->paper.spring_damping : s->c;
 }
 
 /// @param on  body whose face or edge pushes    @param away  the way it pushes the other

@@ -1,6 +1,6 @@
 /// S1 3.3 and 4: forces f_c that keep constrained springs within their limits (2.31) at the end of the step.
 ///
-///     minimise P(f_c) = Σ max(0, g_i)²,   g_i = |stretch of spring i at t + Δt| − w            (4.3, squared)
+///     minimize P(f_c) = Σ max(0, g_i)²,   g_i = |stretch of spring i at t + Δt| − w            (4.3, squared)
 ///     s(t + Δt) = s + u(t + Δt) Δt,  u(t + Δt) = u + (f_c + f_ext) Δt                          (3.19, 3.20)
 ///
 /// by steepest descent from f_c = 0 with Armijo's rule (4.6). Stretches are linear in f_c within a descent: ends move with the velocities of the step's end on
@@ -225,7 +225,7 @@ static void take(kuroda *K) {
 }
 
 int kki_kuroda_constrain(kuroda *K) {
-    const int most = K->s->options.max_sweeps > 0 ? K->s->options.max_sweeps : KKI_PAPER_DESCENTS_KURODA;
+    const int most = K->s->effort.rounds > 0 ? K->s->effort.rounds : KKI_PAPER_DESCENTS_KURODA;
     memset(K->unknown, 0, (size_t)(3 * K->nspring) * sizeof *K->unknown);
     stretch_freely(K);
     penalty now = measure(K, K->unknown);

@@ -1,7 +1,7 @@
 /// S1 6: a hinge of four springs of length zero, two on its axis and two beside it, whose ends on the first body follow the angle while it
 /// turns freely and stay where they are while it is held, at a limit or by static friction.
 ///
-/// The thesis does not say how far from the centre springs sit (here the child's smallest radius of gyration, so that they are no stiffer against
+/// The thesis does not say how far from the center springs sit (here the child's smallest radius of gyration, so that they are no stiffer against
 /// turning than against moving), nor when friction of a joint begins
 /// to hold and gives way (here as for contacts, 5.6, with the torque of the springs about the axis).
 #include <karakuri/elementary.h>
@@ -35,8 +35,8 @@ static void make_hinge(kuroda *K, int node) {
     *h = (kuroda_hinge){.body = {n->parent, node}, .dof = n->v_index, .first = 4 * K->nhinge, .rest = b->neutral};
     h->axis = kk_mat3_mul_vec(kk_quat_to_mat3(b->neutral), kk_vec3_make(0, 0, 1));
     h->across = across(h->axis);
-    h->centre[0] = kk_vec3_sub(b->neutral_place, K->body[n->parent].com);
-    h->centre[1] = kk_vec3_scale(b->com, -1);
+    h->center[0] = kk_vec3_sub(b->neutral_place, K->body[n->parent].com);
+    h->center[1] = kk_vec3_scale(b->com, -1);
     h->reach = __builtin_sqrt(least_moment(b->moment) / b->mass);
     const kk_vec3 z = kk_vec3_make(0, 0, 1), off = kk_vec3_cross(z, b->com);
     h->inertia = kk_vec3_dot(z, kk_sym3_mul_vec(b->moment, z)) + b->mass * kk_vec3_dot(off, off);
@@ -99,11 +99,11 @@ static void set_springs(kuroda *K, const kuroda_hinge *h, double angle) {
         kuroda_spring *s = &K->spring[h->first + i];
         const double side = i & 1 ? -h->reach : h->reach;
         *s = (kuroda_spring){.kind = KURODA_HINGE, .body = {h->body[0], h->body[1]}, .w = K->depth};
-        s->arm[0] = kk_vec3_add(h->centre[0], kk_vec3_scale(in_parent[i / 2], side));
-        s->arm[1] = kk_vec3_add(h->centre[1], kk_vec3_scale(in_child[i / 2], side));
+        s->arm[0] = kk_vec3_add(h->center[0], kk_vec3_scale(in_parent[i / 2], side));
+        s->arm[1] = kk_vec3_add(h->center[1], kk_vec3_scale(in_child[i / 2], side));
         kki_kuroda_default_spring(K, a > 0 && a < b ? a : b, &s->k, &s->c);
-        s->k = K->s->options.spring_stiffness > 0 ? K->s->options.spring_stiffness : s->k;
-        s->c = K->s->options.spring_damping > 0 ? K->s->options.spring_damping : s->c;
+        s->k = K->s->options.paper.spring_stiffness > 0 ? K->s->options.paper.spring_stiffness : s->k;
+        s->c = K->s->options.paper.spring_damping > 0 ? K->s->options.paper.spring_damping : s->c;
     }
 }
 
@@ -116,8 +116,8 @@ static kk_vec3 end_velocity(const kuroda *K, const kuroda_spring *s, int side) {
 /// @param turn  angular velocity at which they do, world
 static void pull(kuroda *K, const kuroda_hinge *h, kuroda_spring *s, kk_vec3 turn) {
     const kk_vec3 d = kk_vec3_sub(kki_kuroda_end(K, s, 1), kki_kuroda_end(K, s, 0));
-    const kk_vec3 centre = kk_mat3_mul_vec(K->body[h->body[0]].turn, h->centre[0]);
-    const kk_vec3 round = kk_vec3_cross(turn, kk_vec3_sub(kki_kuroda_arm(K, s, 0), centre));
+    const kk_vec3 center = kk_mat3_mul_vec(K->body[h->body[0]].turn, h->center[0]);
+    const kk_vec3 round = kk_vec3_cross(turn, kk_vec3_sub(kki_kuroda_arm(K, s, 0), center));
     const kk_vec3 v = kk_vec3_sub(kk_vec3_sub(end_velocity(K, s, 1), end_velocity(K, s, 0)), round);
     const double length = kk_vec3_norm(d);
     const kk_vec3 n_l = kk_vec3_scale(d, length > 0 ? 1 / length : 0);
@@ -129,12 +129,12 @@ static void pull(kuroda *K, const kuroda_hinge *h, kuroda_spring *s, kk_vec3 tur
 /// Torque of the two springs beside the axis about it, on the second body.
 static double spring_torque(const kuroda *K, const kuroda_hinge *h) {
     const kk_vec3 axis = kk_mat3_mul_vec(K->body[h->body[0]].turn, h->axis);
-    const kk_vec3 centre = kk_mat3_mul_vec(K->body[h->body[1]].turn, h->centre[1]);
+    const kk_vec3 center = kk_mat3_mul_vec(K->body[h->body[1]].turn, h->center[1]);
     double sum = 0;
     for (int i = 2; i < 4; i++) {
         const kuroda_spring *s = &K->spring[h->first + i];
         const kk_vec3 d = kk_vec3_sub(kki_kuroda_end(K, s, 1), kki_kuroda_end(K, s, 0));
-        const kk_vec3 arm = kk_vec3_sub(kki_kuroda_arm(K, s, 1), centre);
+        const kk_vec3 arm = kk_vec3_sub(kki_kuroda_arm(K, s, 1), center);
         sum -= s->k * kk_vec3_dot(axis, kk_vec3_cross(arm, d));
     }
     return sum;
@@ -145,8 +145,8 @@ static void twist(kuroda *K, const kuroda_hinge *h, double torque) {
     const kk_vec3 axis = kk_mat3_mul_vec(K->body[h->body[0]].turn, h->axis);
     for (int i = 2; i < 4; i++) {
         kuroda_spring *s = &K->spring[h->first + i];
-        const kk_vec3 centre = kk_mat3_mul_vec(K->body[h->body[1]].turn, h->centre[1]);
-        const kk_vec3 r = kk_vec3_sub(kki_kuroda_arm(K, s, 1), centre);
+        const kk_vec3 center = kk_mat3_mul_vec(K->body[h->body[1]].turn, h->center[1]);
+        const kk_vec3 r = kk_vec3_sub(kki_kuroda_arm(K, s, 1), center);
         const kk_vec3 f = kk_vec3_scale(kk_vec3_cross(axis, r), torque / (2 * kk_vec3_dot(r, r)));
         kki_kuroda_add_force(&K->body[s->body[1]], kki_kuroda_arm(K, s, 1), f);
         kki_kuroda_add_force(&K->body[s->body[0]], kki_kuroda_arm(K, s, 0), kk_vec3_scale(f, -1));

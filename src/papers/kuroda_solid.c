@@ -1,7 +1,7 @@
 /// S1 5.1, 5.3.2 and 7.2: polyhedra with their boundary representation, shrunken by half of the depth that springs may give, and a tree of
 /// boxes over their vertices, edges and faces.
 ///
-/// The boundary representation is the surface of src/geometry (S1 5.1.1). A box becomes twelve triangles, a plane a block of two kilometres. The
+/// The boundary representation is the surface of src/geometry (S1 5.1.1). A box becomes twelve triangles, a plane a block of two kilometers. The
 /// thesis does not say how a polyhedron is shrunk: here each vertex moves so that the faces around it move in by s, in the least-squares
 /// sense where they are more than three, which is exact for boxes.
 #include <string.h>
@@ -166,20 +166,20 @@ static kki_aabb box_of_leaf(const kki_surface *f, const kk_vec3 *from, const kk_
     return box;
 }
 
-static double centre_of(const kki_surface *f, kuroda_leaf l, int axis) {
+static double center_of(const kki_surface *f, kuroda_leaf l, int axis) {
     const kki_aabb box = box_of_leaf(f, f->vertex, f->vertex, l);
     return 0.5 * (kk_vec3_get(box.lower, axis) + kk_vec3_get(box.upper, axis));
 }
 
-/// Splits leaves first … end − 1 at the mean of their boxes' centres; gives where.
+/// Splits leaves first … end − 1 at the mean of their boxes' centers; gives where.
 static int split(const kki_surface *f, kuroda_leaf *leaf, int first, int end, int axis) {
     double mean = 0;
     for (int i = first; i < end; i++) {
-        mean += centre_of(f, leaf[i], axis) / (end - first);
+        mean += center_of(f, leaf[i], axis) / (end - first);
     }
     int middle = first;
     for (int i = first; i < end; i++) {
-        if (centre_of(f, leaf[i], axis) < mean) {
+        if (center_of(f, leaf[i], axis) < mean) {
             const kuroda_leaf l = leaf[middle];
             leaf[middle++] = leaf[i];
             leaf[i] = l;

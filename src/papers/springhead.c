@@ -52,8 +52,8 @@ static int is_servo(const kki_model_actuator *a) {
 }
 
 static double command_of(const kk_simulator *s, const kki_model_actuator *a, const kk_input *input) {
-    if (a->lag != KK_LAG_NONE) {
-        return s->motion.activation[a->lag_index]; // the forces of this step have moved it on
+    if (a->activation != KK_ACTIVATION_NONE) {
+        return s->motion.activation[a->activation_index]; // the forces of this step have moved it on
     }
     const double u = input && input->control ? input->control[a - s->model->actuator] : 0;
     return u < a->control_lower ? a->control_lower : u > a->control_upper ? a->control_upper : u;
@@ -224,7 +224,7 @@ static void sweep(const kk_model *m, gauss_seidel *g) {
 }
 
 static void solve(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    const int K = s->options.max_sweeps > 0 ? s->options.max_sweeps : KKI_PAPER_SWEEPS_SPRINGHEAD;
+    const int K = s->effort.rounds > 0 ? s->effort.rounds : KKI_PAPER_SWEEPS_SPRINGHEAD;
     gauss_seidel g = {.s = s, .I = I, .y = I->scratch->y_end, .lambda = s->solution.lambda + I->first_row};
     kki_rows_build(m, s, I);
     kki_island_free_dead_rows(s, I);
@@ -262,7 +262,7 @@ static void move(const kk_model *m, kk_simulator *s) {
 static kk_status step(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input,
                       kk_error *error) {
     // 2.1: contacts, constraints, forces, motion
-    kk_status status = kki_paper_constrain(m, s, state);
+    kk_status status = kki_paper_constrain(m, s, state, 0);
     status = status ? status : kki_paper_forces(m, s, input, s->h, error);
     if (status == KK_OK && !s->options.explicit_servos) {
         add_linear_rows(m, s, input);

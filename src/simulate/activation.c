@@ -65,7 +65,7 @@ double kki_delayed_control(const kk_simulator *s, const kki_model_actuator *a, d
     if (a->history_index < 0) {
         return control;
     }
-    const ring r = ring_of(a, kk_state_lag_const(s->motion.start) + a->history_index);
+    const ring r = ring_of(a, kk_state_activation_const(s->motion.start) + a->history_index);
     const double time = kk_state_time(s->motion.start) - a->delay, trace = 1e-6 * s->model->options.timestep;
     const int k = last_before(&r, time, trace);
     if (k < 0 || k + 1 == r.count || a->delay_interpolation == KK_DELAY_HOLD || time <= time_at(&r, k)) {
@@ -108,28 +108,28 @@ static double share_of(double time, double time_constant) {
 /// What a muscle pulls with; its activation at the end of `time` into *x.
 static double activate_muscle(const kk_simulator *s, const kki_model_actuator *a, double u, double time, double *x) {
     const double start = *x, tau = kki_muscle_time_constant(&a->muscle, u, start), drawn = clamp(u, 0, 1) - start;
-    *x = clamp(start + drawn * share_of(time, tau), a->lag_lower, a->lag_upper);
-    return s->h == 0 ? *x : clamp(start + drawn * share_of(0.5 * time, tau), a->lag_lower, a->lag_upper);
+    *x = clamp(start + drawn * share_of(time, tau), a->activation_lower, a->activation_upper);
+    return s->h == 0 ? *x : clamp(start + drawn * share_of(0.5 * time, tau), a->activation_lower, a->activation_upper);
 }
 
 double kki_activate(kk_simulator *s, const kki_model_actuator *a, double control) {
     const double u = clamp(control, a->control_lower, a->control_upper);
-    if (a->lag == KK_LAG_NONE) {
+    if (a->activation == KK_ACTIVATION_NONE) {
         return u;
     }
-    double *x = &s->motion.activation[a->lag_index], time = s->h;
+    double *x = &s->motion.activation[a->activation_index], time = s->h;
     if (s->h == 0) { // a stage of Runge and Kutta: from the step's start to its moment
-        *x = kk_state_lag_const(s->motion.start)[a->lag_index];
+        *x = kk_state_activation_const(s->motion.start)[a->activation_index];
         time = s->rk4.moment;
     }
-    if (a->lag == KK_LAG_MUSCLE) {
+    if (a->activation == KK_ACTIVATION_MUSCLE) {
         return activate_muscle(s, a, u, time, x);
     }
-    if (a->lag == KK_LAG_INTEGRATE) {
+    if (a->activation == KK_ACTIVATION_INTEGRATE) {
         *x += time * u;
     } else {
         *x += (u - *x) * share_of(time, a->time_constant);
     }
-    *x = clamp(*x, a->lag_lower, a->lag_upper);
+    *x = clamp(*x, a->activation_lower, a->activation_upper);
     return *x;
 }

@@ -8,28 +8,30 @@
 
 #include <string.h>
 
-#include "model/warm.h"
-#include "simulate/drift.h"
+#include "simulate/balance.h"
 
-/// Of joints' springs, whose ways kki_tree_energies leaves behind.
-static double spring_energy(const kk_model *m, const kk_simulator *s) {
+/// Of a tree's joints' springs, whose ways kki_tree_energies leaves behind.
+static double spring_energy(const kk_model *m, const kk_simulator *s, int tree) {
     double sum = 0;
-    for (int k = 0; k < m->nv && s->traits.has_stiffness; k++) {
+    for (int k = m->tree_first_dof[tree]; k < m->tree_first_dof[tree + 1] && s->traits.has_stiffness; k++) {
         const double stretch = s->kick.dv[k] - m->dof[k].rest;
         sum += m->dof[k].stiffness * (stretch * stretch);
     }
     return 0.5 * sum;
 }
 
-static kki_audit_energy energy_at(const kk_model *m, kk_simulator *s, const double *q, const double *v) {
+/// Of each tree, and their sum.
+static kki_audit_energy energy_at(const kk_model *m, kk_simulator *s, const double *q, const double *v,
+                                  kki_audit_energy *tree) {
     kki_audit_energy sum = {0, 0, 0};
-    kk_kinematics_velocity(m, s->readout.view, q, v);
-    kki_tree_energies(m, s, s->readout.view, q, v, s->energy.tree_energy);
+    s->energy.fastest = kki_tree_energies(m, s, q, v, s->energy.tree_energy);
     for (int t = 0; t < m->ntree; t++) {
-        sum.kinetic += s->energy.tree_energy[t].kinetic;
-        sum.potential += s->energy.tree_energy[t].potential;
+        const kki_energy *e = &s->energy.tree_energy[t];
+        tree[t] = (kki_audit_energy){e->kinetic, e->potential, spring_energy(m, s, t)};
+        sum.kinetic += tree[t].kinetic;
+        sum.potential += tree[t].potential;
+        sum.springs += tree[t].springs;
     }
-    sum.springs = spring_energy(m, s);
     return sum;
 }
 
@@ -41,12 +43,16 @@ static int is_last(const kk_model *m, const kk_simulator *s, const kk_state *sta
 
 /// The energy that the step starts from: mostly what the last one ended with.
 static kki_audit_energy energy_before(const kk_model *m, kk_simulator *s, const kk_state *state) {
-    return is_last(m, s, state) ? s->energy.audited.energy
-                                : energy_at(m, s, kk_state_q_const(state), kk_state_v_const(state));
+    kki_audited *last = &s->energy.audited;
+    if (is_last(m, s, state)) {
+        memcpy(last->tree_before, last->tree, (size_t)m->ntree * sizeof *last->tree);
+        return last->energy;
+    }
+    return energy_at(m, s, kk_state_q_const(state), kk_state_v_const(state), last->tree_before);
 }
 
 static kki_audit_energy energy_after(const kk_model *m, kk_simulator *s) {
-    s->energy.audited.energy = energy_at(m, s, s->motion.q, s->motion.v);
+    s->energy.audited.energy = energy_at(m, s, s->motion.q, s->motion.v, s->energy.audited.tree);
     s->energy.audited.is_known = 1;
     memcpy(s->energy.audited.q, s->motion.q, (size_t)m->nq * sizeof *s->motion.q);
     memcpy(s->energy.audited.v, s->motion.v, (size_t)m->nv * sizeof *s->motion.v);
@@ -100,16 +106,6 @@ static double most_correction(const kk_model *m, const kk_simulator *s) {
     return m->total_mass * g * 0.5 * s->h * fastest;
 }
 
-/// How far the fastest body turns in the step, rad; behind energy_after, which leaves the rates of the step's end.
-static double largest_turn(const kk_model *m, const kk_simulator *s) {
-    double most = 0;
-    for (int i = 1; i < m->nnode; i++) {
-        const double *w = kki_rates_of(s->readout.view, i)->w;
-        most = greater(most, w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
-    }
-    return s->h * kk_sqrt(most);
-}
-
 /// |Δv|/|v| in the norm of the kinetic energy, which is |y|²/2: how fast the motion changes, in units of the step.
 static double relative_change(const kk_model *m, const kk_simulator *s) {
     double change = 0, before = 0, after = 0;
@@ -125,7 +121,7 @@ static double relative_change(const kk_model *m, const kk_simulator *s) {
 
 /// The error of a rule of second order grows with (ω h)³, where ω is the fastest rate of the motion: up to that a step is as good as its rule.
 static double accurate_share(const kk_model *m, const kk_simulator *s) {
-    const double rate = greater(largest_turn(m, s), relative_change(m, s)) / KKI_SMALL_RATE;
+    const double rate = greater(s->h * s->energy.fastest, relative_change(m, s)) / KKI_SMALL_RATE;
     const double share = KKI_ACCURATE * (rate > 1 ? rate * rate * rate : 1);
     return share < KKI_MOST_GAIN ? share : KKI_MOST_GAIN;
 }
@@ -142,69 +138,13 @@ static void add_parts(const kk_audit *first, kk_audit *a) {
     a->scale = greater(a->scale, first->scale);
 }
 
-// ---- the balance
-
-int kki_may_balance(const kk_model *m, const kk_simulator *s) {
-    // what is driven keeps the velocities that its forces give it: whoever asked for an acceleration gets it
-    int may = s->contacts.count == 0 && !s->rk4.is_used && !s->forces.is_pushed &&
-              kki_is_zero(s->forces.by_source[KK_FORCE_ACTUATOR], m->nv) &&
-              (!s->forces.has_applied || kki_is_zero(s->forces.by_source[KK_FORCE_APPLIED], m->nv));
-    for (int i = 0; i < s->constraints.count && may; i++) {
-        const int kind = s->constraints.list[i].kind;
-        may = kind == KKI_ON_LOOP || kind == KKI_ON_COUPLING;
-    }
-    for (int t = 0; t < m->ntree && may; t++) {
-        const int root = m->dof_node[m->tree_first_dof[t]], island = s->islands.tree_island[t];
-        may = (m->ntree == 1 || (island >= 0 && island == s->islands.tree_island[0])) && !kki_is_flyer(m, root) &&
-              !kki_is_lone(m, root);
-    }
-    return may;
-}
-
-/// Most of the kinetic energy that is given or taken: where a mechanism turns back it has little, and near a loss of rank a step may lose a hundredth.
-static const double MOST_SHARE = 0.1;
-/// Rounding of energies, of their scale, and of works.
-static const double ROUNDING = 1e-13, ROUNDING_OF_WORKS = 1e-15;
-
-/// What forces that answer velocities may be off by: they are small differences where they are stiff.
-static double noise_of(const kk_model *m, const kk_simulator *s) {
-    double sum = 0;
-    for (int k = 0; k < m->nv; k++) {
-        const double slope = (s->traits.has_springs ? s->forces.passive_slope[k] : 0) +
-                             (s->forces.has_servos ? s->forces.servo_slope[k] : 0);
-        sum += slope * (s->motion.v_after[k] * s->motion.v_after[k] + s->motion.v_before[k] * s->motion.v_before[k]);
-    }
-    return ROUNDING_OF_WORKS * s->h * sum;
-}
-
-/// Takes energy out of all velocities by a common factor, or gives it.
-static void take(const kk_model *m, kk_simulator *s, double energy, kk_audit *a) {
-    const double left = a->kinetic[1] - energy, factor = kk_sqrt(left / a->kinetic[1]);
-    for (int k = 0; k < m->nv; k++) {
-        s->motion.v[k] *= factor;
-    }
-    memcpy(s->energy.audited.v, s->motion.v, (size_t)m->nv * sizeof *s->motion.v);
-    s->energy.audited.energy.kinetic = a->kinetic[1] = left;
-    a->correction -= energy;
-}
-
-/// What the rule is off by in a step is small, but in a minute it adds up, and of loops it is one way: closing them takes what the velocity has along their rows. Where it is
-/// all of one mechanism, velocities are given back what is missing, or lose what is too much, by a common factor; loops do not see that. (RK4 does the
-/// same, rk4.c.)
-static void balance(const kk_model *m, kk_simulator *s, double left, kk_audit *a) {
-    const double kinetic = a->kinetic[1];
-    const double off = __builtin_fabs(left);
-    if (!(left <= KKI_MOST_GAIN * a->scale && off <= MOST_SHARE * kinetic &&
-          off > ROUNDING * a->scale + noise_of(m, s))) {
-        return;
-    }
-    take(m, s, left, a);
-}
-
 /// A step that could not be certified gains nothing: all that came from nowhere is taken, if there is so much, and what taking overlap back lifted.
-static void take_gain(const kk_model *m, kk_simulator *s, double left, kk_audit *a) {
-    if (left > 0 && a->kinetic[1] > 0) {
-        take(m, s, left < a->kinetic[1] ? left : a->kinetic[1], a);
+static void take_gain(const kk_model *m, kk_simulator *s, double left) {
+    const double most = s->report.audit.kinetic[1];
+    if (left > 0 && most > 0) {
+        const double taken = left < most ? left : most;
+        kki_scale_velocities(m, s, 0, m->nv, kk_sqrt((most - taken) / most));
+        kki_note_taken(m, s, taken);
     }
 }
 
@@ -229,14 +169,17 @@ void kki_audit(const kk_model *m, kk_simulator *s, const kk_state *state) {
     a->scale = greater(a->scale, greater(__builtin_fabs(passive), __builtin_fabs(constraints)));
     a->scale = greater(a->scale, KKI_LEAST_ENERGY * m->total_mass);
     const double accurate = accurate_share(m, s) * a->scale;
-    s->energy.verdict = a->error > KKI_MOST_GAIN * a->scale   ? KKI_AUDIT_GAINS
+    s->energy.balanced = 0;
+    if (s->retry.degrades) {
+        take_gain(m, s, left);
+    } else if (s->energy.may_balance) {
+        kki_balance_energy(m, s);
+    }
+    // a whole step is judged as the rule took it; of shares only what they leave is a gain
+    const double gain = a->error - (s->retry.shares > 0 ? s->energy.balanced : 0);
+    s->energy.verdict = gain > KKI_MOST_GAIN * a->scale       ? KKI_AUDIT_GAINS
                         : __builtin_fabs(a->error) > accurate ? KKI_AUDIT_ROUGH
                                                               : KKI_AUDIT_ACCURATE;
-    if (s->retry.degrades) {
-        take_gain(m, s, left, a);
-    } else if (s->energy.may_balance) {
-        balance(m, s, left, a);
-    }
     if (parts.scale > 0) {
         add_parts(&parts, a);
     }

@@ -10,6 +10,8 @@
 #define KKI_SMALL_RATE 0.02
 /// A gain of more than this share of a step's energy scale is never certified.
 #define KKI_MOST_GAIN 1e-3
+/// An error of more than this share, one way or the other, has a step taken in shares: in a throw of a second such steps would add up to more than a thousandth.
+#define KKI_COARSE 1e-4
 /// Energies below this are not told from none, J for each kilogram of the model: those of 0.1 mm/s.
 #define KKI_LEAST_ENERGY 1e-8
 
@@ -18,9 +20,6 @@
 void kki_audit_pushes(const kk_model *model, kk_simulator *s);
 /// s->report.audit of the step from `state` to s->motion.q and s->motion.v, which are final but for the balance of loops. Overwrites the view.
 void kki_audit(const kk_model *model, kk_simulator *s, const kk_state *state);
-/// Whether there is one mechanism, which nothing drives, nothing but loops and couplings holds, and which does not fly: the audit then balances the energy by the velocities (s->energy.may_balance). Before loops
-/// are closed.
-int kki_may_balance(const kk_model *model, const kk_simulator *s);
 /// What the audit of the last attempt says of it.
 typedef enum kki_verdict_of_audit {
     KKI_AUDIT_ACCURATE,

@@ -15,7 +15,7 @@ static int same(const double *a, const double *b, int count) {
 static int same_motion(const kk_model *m, const kk_state *a, const kk_state *b) {
     return same(kk_state_q_const(a), kk_state_q_const(b), m->nq) &&
            same(kk_state_v_const(a), kk_state_v_const(b), m->nv) &&
-           same(kk_state_lag_const(a), kk_state_lag_const(b), m->nlag);
+           same(kk_state_activation_const(a), kk_state_activation_const(b), m->nactivation);
 }
 
 static int same_state(const kk_model *m, const kk_simulator *s, const kk_state *a, const kk_state *b) {
@@ -69,11 +69,11 @@ void kki_cached_begin(const kk_model *m, kk_simulator *s, const kk_state *state)
     s->cached.may_be = state != s->trial && !s->paper && !s->hooks.probe &&
                        same(s->motion.q, kk_state_q_const(state), m->nq) &&
                        same(s->motion.v, kk_state_v_const(state), m->nv) &&
-                       same(s->motion.activation, kk_state_lag_const(state), m->nlag);
+                       same(s->motion.activation, kk_state_activation_const(state), m->nactivation);
     if (s->cached.may_be) {
         keep(kk_state_q(s->trial), s->motion.q, m->nq);
         keep(kk_state_v(s->trial), s->motion.v, m->nv);
-        keep(kk_state_lag(s->trial), s->motion.activation, m->nlag);
+        keep(kk_state_activation(s->trial), s->motion.activation, m->nactivation);
         keep(kki_state_warm(s->trial), kki_state_warm_const(state), s->warm_start.layout.size);
         kki_state_copy_list(s->trial, state); // kk_step has made room for it
     }

@@ -71,6 +71,14 @@ void kki_stop_law(const kk_model *m, kk_simulator *s, kki_constraint *c, const d
 void kki_dry_law(kk_simulator *s, kki_constraint *c, double most, double warm);
 void kki_equality_law(const kk_model *m, kk_simulator *s, kki_constraint *c, const double *warm);
 
+/// Creep of a contact, over so much time: compliance of its two friction rows, of which the second may be scaled.
+static inline void kki_set_creep(const kki_contact_law *law, double time, double *compliance) {
+    if (law->slip > 0) {
+        compliance[1] = law->slip / time;
+        compliance[2] = law->slip / time * (law->ratio * law->ratio);
+    }
+}
+
 /// What stuck in the last step starts this one at rest: its velocity now is that of rows that have turned a little.
 static inline int kki_is_stuck(const double lambda[2], double bound) {
     const double most = bound * (1 - 1e-6);

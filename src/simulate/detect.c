@@ -297,7 +297,7 @@ static void inherit(kk_simulator *s, int from, int end, const memory_book *book,
 /// How far apart points still count. What is faster than its thickness is followed along its motion (fast.c) and need not be seen from
 /// afar, where its rows would act on a long lever. Nothing is faster than a plane is thick.
 static double contact_reach(const kk_model *m, const kk_simulator *s, const kki_near_pair *p) {
-    if (s->options.discrete || has_plane(&s->near, p)) {
+    if (s->options.detection || has_plane(&s->near, p)) {
         return p->reach;
     }
     const double most = kki_thickness(m, p->first, p->second) + 1e-4;

@@ -314,7 +314,7 @@ QUICK void drift_ball(double h, const double *w, const double *from, double *q, 
     store3(v + 3, u);
 }
 
-/// Centre of mass straight on, momentum kept.
+/// Center of mass straight on, momentum kept.
 /// @param w  velocity to move with, in the axes at the start    @param v  velocity to carry along
 static void drift_lone(const kki_node *n, double h, int is_rough, const double *w, double *q, double *v) {
     if (kki_is_zero(w, 3) && kki_is_zero(v, 3)) {

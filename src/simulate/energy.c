@@ -5,22 +5,13 @@ void kki_fill_konig(const kk_model *m, kki_koenig *koenig) {
     for (int i = 0; i < m->nnode; i++) {
         const kki_node *n = &m->node[i];
         const double im = n->mass > 0 ? 1 / n->mass : 0;
-        const kk_sym3 shift = kk_sym3_point_mass(n->mass, kk_vec3_scale(kki_vec3(n->h), im));
-        const kk_sym3 J = {n->inertia[0][0] - shift.xx, n->inertia[1][1] - shift.yy, n->inertia[2][2] - shift.zz,
-                           n->inertia[1][0] - shift.xy, n->inertia[2][0] - shift.xz, n->inertia[2][1] - shift.yz};
-        koenig[i] = (kki_koenig){im, J};
+        const kk_vec3 c = kk_vec3_scale(kki_vec3(n->h), im);
+        const kk_sym3 shift = kk_sym3_point_mass(n->mass, c);
+        const double xx = n->inertia[0][0] - shift.xx, yy = n->inertia[1][1] - shift.yy,
+                     zz = n->inertia[2][2] - shift.zz, xy = n->inertia[1][0] - shift.xy,
+                     xz = n->inertia[2][0] - shift.xz, yz = n->inertia[2][1] - shift.yz;
+        koenig[i] = (kki_koenig){.center = {c.x, c.y, c.z}, .moments = {{xx, xy, xz}, {xy, yy, yz}, {xz, yz, zz}}};
     }
-}
-
-/// Twice the kinetic energy of a node, by König's theorem: nothing cancels. @param h  its first moment in world axes
-static double twice_kinetic(const kki_node *n, const kki_koenig *k, kk_mat3 R, kk_vec3 h, const kki_rates *V) {
-    const kk_vec3 W = kki_vec3(V->w), w = kk_mat3_tmul_vec(R, W);
-    const kk_vec3 v = kk_vec3_add(kki_vec3(V->u), kk_vec3_scale(kk_vec3_cross(W, h), k->inverse_mass));
-    return n->mass * kk_vec3_dot(v, v) + kk_vec3_dot(w, kk_sym3_mul_vec(k->J, w));
-}
-
-static double height_energy(const kk_model *m, const kki_node *n, const kki_pose *x, kk_vec3 h) {
-    return -kk_vec3_dot(kki_vec3(m->gravity), kk_vec3_add(kk_vec3_scale(kki_vec3(x->p), n->mass), h));
 }
 
 /// Energy of the spring of degree of freedom k. @param way  how far the joint is from its neutral place
@@ -29,23 +20,10 @@ static double spring_energy(const kk_model *m, int k, const double *way) {
     return 0.5 * m->dof[k].stiffness * (stretch * stretch);
 }
 
-void kki_tree_energies(const kk_model *model, kk_simulator *s, const kk_data *at, const double *q, const double *v,
-                       kki_energy *energy) {
+double kki_tree_energies(const kk_model *model, kk_simulator *s, const double *q, const double *v, kki_energy *energy) {
     double *way = s->kick.dv; // free until a kick is applied
-    for (int t = 0; t < model->ntree; t++) {
-        energy[t] = (kki_energy){0, 0};
-    }
-    for (int i = 1; i < model->nnode; i++) {
-        if (model->node_tree[i] >= 0) {
-            const kki_node *n = &model->node[i];
-            const kki_pose *x = kki_pose_of(at, i);
-            const kk_mat3 R = kki_mat3(x->R);
-            const kk_vec3 h = kk_mat3_mul_vec(R, kki_vec3(n->h));
-            kki_energy *e = &energy[model->node_tree[i]];
-            e->kinetic += 0.5 * twice_kinetic(n, &s->energy.koenig[i], R, h, kki_rates_of(at, i));
-            e->potential += height_energy(model, n, x, h);
-        }
-    }
+    kk_data *view = s->readout.view;
+    const double square = view->kernels->energies(model, &view->scratch, s->energy.koenig, q, v, energy);
     if (s->traits.has_springs) {
         kk_difference(model, s->data->neutral, q, way);
     }
@@ -54,6 +32,7 @@ void kki_tree_energies(const kk_model *model, kk_simulator *s, const kk_data *at
         e->kinetic += 0.5 * model->dof_armature[k] * (v[k] * v[k]);
         e->potential += s->traits.has_springs ? spring_energy(model, k, way) : 0;
     }
+    return kk_sqrt(square);
 }
 
 double kki_fall_of(const kk_model *model, const kk_simulator *s, int node) {

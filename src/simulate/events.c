@@ -56,9 +56,9 @@ void kki_piece_cut(kki_piece *p, double share, const double *lambda) {
 
 // ---- the contact problem of a piece
 
-/// Whether a contact bounces rather than lands: it has restitution, and it is open or comes in fast.
+/// Whether a contact or a stop bounces rather than lands: it has restitution, and it is open or comes in fast.
 static int bounces(const kki_piece *p, const kki_constraint *c) {
-    return c->kind == KKI_ON_CONTACT && (p->all_bounce || kki_piece_law(p, c)->restitution > 0);
+    return (c->kind == KKI_ON_CONTACT && p->all_bounce) || kki_piece_restitution(p, c) > 0;
 }
 
 /// By Poisson's hypothesis a contact without restitution hands its impulse on to those that have some: all meet at their instants.
@@ -76,6 +76,7 @@ static void scale_bounds(const kki_piece *p, const kki_constraint *c) {
         b->lower = -b->upper;
     } else if (c->kind == KKI_ON_CONTACT) {
         b->adhesion = time * kki_piece_law(p, c)->adhesion;
+        kki_set_creep(kki_piece_law(p, c), time, p->s->solution.compliance + c->row);
     }
 }
 
@@ -101,7 +102,7 @@ static void pose(kki_piece *p, const double *u_first, const int8_t *waiting) {
         for (int k = 0; k < c->nrow; k++) {
             g[r + k] += s->solution.bias[c->row + k];
         }
-        if (c->kind == KKI_ON_CONTACT && p->w < 1 && s->solution.compliance[c->row] == 0) {
+        if ((c->kind == KKI_ON_CONTACT || bounces(p, c)) && p->w < 1 && s->solution.compliance[c->row] == 0) {
             const double gap = kki_piece_gap(p, c, u_first);
             g[r] -= s->solution.bias[c->row];
             const double closes = 2 * gap / (p->w * s->h) + p->u_s[r]; // in what is left of the step
@@ -222,11 +223,12 @@ static void find_rows(kki_piece *p) {
 /// The solved piece up to its first impact, and what happens there.
 static kk_status bounce(kki_piece *p, const double *u_first, double impact) {
     kk_simulator *s = p->s;
+    const double time = s->h * (1 - p->w * (1 - impact));
     cut_rows(p, impact);
     kki_piece_cut(p, impact, kki_piece_rows(p, s->solution.lambda));
     p->has_rows = 1;
     p->I->report->events++;
-    return kki_exchange(p, u_first);
+    return kki_exchange(p, u_first, time);
 }
 
 /// One piece: solved, cut at its first event. True where the step goes on behind it.

@@ -12,8 +12,7 @@
 /// Thickness of what has none, m.
 static const double SHEET = 1e-3;
 
-/// Radius of a ball that fits into the shape.
-static double inner_radius(const kki_shape *s) {
+double kki_inner_radius(const kki_shape *s) {
     const double *h = s->half;
     switch (s->type) {
     case KK_SHAPE_PLANE: return __builtin_inf();
@@ -42,7 +41,7 @@ double kki_thickness(const kk_model *m, int a, int b) {
     if (s->type == KK_SHAPE_PLANE || t->type == KK_SHAPE_PLANE) {
         return __builtin_inf();
     }
-    const double x = inner_radius(s), y = inner_radius(t);
+    const double x = kki_inner_radius(s), y = kki_inner_radius(t);
     if (is_sheet(s) != is_sheet(t)) {
         return is_sheet(s) ? y : x;
     }
@@ -72,10 +71,12 @@ static kk_vec3 velocity_at(const kki_moving *x, double time, kk_vec3 point) {
     return kk_vec3_add(x->velocity.linear, kk_vec3_cross(x->velocity.angular, kk_vec3_sub(point, X.p)));
 }
 
-/// Speed at which two bodies approach where they meet.
-static double approach(const kki_moving *a, const kki_moving *b, const kki_impact *hit) {
+/// Speed at which two bodies approach where they meet; all of their speed where a graze counts.
+static double approach(const kki_moving *a, const kki_moving *b, const kki_impact *hit, int grazes) {
     const kk_vec3 u = velocity_at(a, hit->time, hit->at.on_a), v = velocity_at(b, hit->time, hit->at.on_b);
-    return -kk_vec3_dot(hit->at.normal, kk_vec3_sub(v, u));
+    const kk_vec3 w = kk_vec3_sub(v, u);
+    const double near = -kk_vec3_dot(hit->at.normal, w);
+    return grazes && near > 0 ? kk_vec3_norm(w) : near;
 }
 
 /// For how long a shape's path may be taken as straight: its origin goes round the center of a lone body, or its joint, and leaves the
@@ -152,20 +153,25 @@ static int is_fast(const kk_model *m, const kk_simulator *s, int a, int b, doubl
 static const double SMALL_TURN = 0.25;
 
 /// Whether two convex shapes cannot have passed each other by the middle: for that one of them must get through the other along the normal that separates
-/// them there. What slides or spins on something thin moves far, and not along the normal.
-static int is_on_its_side(const kk_model *m, const kk_simulator *s, int a, int b, double thick) {
+/// them there. What slides or spins on something thin moves far, and not along the normal. What bounces must not even have grazed the other.
+static int is_on_its_side(const kk_model *m, const kk_simulator *s, int a, int b, double thick, int bounces) {
     const kki_shape *x = &m->shape[a].shape, *y = &m->shape[b].shape;
     kki_separation at;
     if (is_sheet(x) || is_sheet(y) || 0.5 * s->h * kk_vec3_norm(motion_against(m, s, a, b).w) > SMALL_TURN ||
         !kki_distance(x, &s->shapes.X_WS[a], y, &s->shapes.X_WS[b], NULL, &at)) {
         return 0;
     }
-    return relative_reach_along(m, s, a, b, at.normal) <= thick || relative_reach_along(m, s, b, a, at.normal) <= thick;
+    const double most = bounces ? at.distance : thick;
+    return relative_reach_along(m, s, a, b, at.normal) <= most || relative_reach_along(m, s, b, a, at.normal) <= most;
+}
+
+static int does_bounce(const kk_model *m, int law) {
+    return m->law[law].restitution > 0;
 }
 
 /// Whether a pair may have passed through the thinner one by the middle: what is seen there says nothing about what was met on the way.
-static int may_pass_through(const kk_model *m, const kk_simulator *s, int a, int b, double thick) {
-    return moves_further(m, s, a, b, thick) && !is_on_its_side(m, s, a, b, thick);
+static int may_pass_through(const kk_model *m, const kk_simulator *s, int a, int b, double thick, int bounces) {
+    return moves_further(m, s, a, b, bounces ? 0.25 * thick : thick) && !is_on_its_side(m, s, a, b, thick, bounces);
 }
 
 /// How far a shape may get from where it is in the middle, as motion_of has it: it turns about its origin, not about its ball's center.
@@ -204,16 +210,21 @@ double kki_passing_gap(const kk_model *m, int a, int b, const double radius[2], 
     return 1.02 * target;
 }
 
+int kki_is_central_ball(const kk_model *m, int shape) {
+    const kki_model_shape *x = &m->shape[shape];
+    const kki_node *n = &m->node[x->node];
+    const int is_central =
+        x->X_NS.p.x == 0 && x->X_NS.p.y == 0 && x->X_NS.p.z == 0 && n->h[0] == 0 && n->h[1] == 0 && n->h[2] == 0;
+    return x->shape.type == KK_SHAPE_SPHERE && (x->node == 0 || (is_central && kki_is_lone(m, x->node)));
+}
+
 /// Whether two balls that move on straight lines, their bodies turning about their centers, stay more than `target` apart all the step.
 static int balls_pass(const kk_model *m, const kk_simulator *s, const int shape[2], double target) {
     kk_vec3 d = {0, 0, 0}, v = {0, 0, 0};
     double radii = 0;
     for (int i = 0; i < 2; i++) {
         const kki_model_shape *x = &m->shape[shape[i]];
-        const kki_node *n = &m->node[x->node];
-        const int is_central =
-            x->X_NS.p.x == 0 && x->X_NS.p.y == 0 && x->X_NS.p.z == 0 && n->h[0] == 0 && n->h[1] == 0 && n->h[2] == 0;
-        if (x->shape.type != KK_SHAPE_SPHERE || (x->node && !(is_central && kki_is_lone(m, x->node)))) {
+        if (!kki_is_central_ball(m, shape[i])) {
             return 0;
         }
         const double sign = i ? 1 : -1;
@@ -230,7 +241,7 @@ static int balls_pass(const kk_model *m, const kk_simulator *s, const int shape[
 }
 
 /// When a pair meets fast, from the step's start; −1: it does not. *instant: how long it takes to cross what may be missed.
-static double meeting_of(const kk_model *m, const kk_simulator *s, const int shape[2], double *instant) {
+static double meeting_of(const kk_model *m, const kk_simulator *s, const int shape[2], int bounces, double *instant) {
     const double thick = kki_thickness(m, shape[0], shape[1]), target = target_of(thick);
     if (balls_pass(m, s, shape, target)) {
         return -1;
@@ -243,7 +254,7 @@ static double meeting_of(const kk_model *m, const kk_simulator *s, const int sha
         return straight < s->h ? straight : -1;
     }
     // what comes from afar is met whatever its speed; what touches already matters if it can get on through
-    const double turn = turning(s, &a, shape[0]) + turning(s, &b, shape[1]), near = approach(&a, &b, &hit);
+    const double turn = turning(s, &a, shape[0]) + turning(s, &b, shape[1]), near = approach(&a, &b, &hit, bounces);
     const double speed = near > turn ? near : turn;
     *instant = speed > 0 ? 2 * target / speed : s->h;
     return hit.time > *instant || speed * s->h > 0.25 * thick ? hit.time : -1;
@@ -258,9 +269,9 @@ static int is_calm(const kk_simulator *s, int i) {
 }
 
 /// Where the pair meets before all others, its meeting is the step's.
-static void follow(const kk_model *m, kk_simulator *s, const int shape[2]) {
+static void follow(const kk_model *m, kk_simulator *s, const int shape[2], int bounces) {
     double instant = 0;
-    const double time = meeting_of(m, s, shape, &instant), part = time > instant ? time : instant;
+    const double time = meeting_of(m, s, shape, bounces, &instant), part = time > instant ? time : instant;
     if (time >= 0 &&
         part < s->fast.meeting) { // one that touches and takes its time must not hide another that comes before that
         s->fast.meeting = part;
@@ -279,9 +290,10 @@ void kki_first_meeting(const kk_model *model, kk_simulator *s, int count) {
     s->fast.nmeeting = 0;
     for (int i = 0; i < count; i++) {
         const int shape[2] = {s->near.list[i].first, s->near.list[i].second};
+        const int bounces = does_bounce(model, s->near.list[i].law);
         if (!is_calm(s, i) &&
-            may_pass_through(model, s, shape[0], shape[1], kki_thickness(model, shape[0], shape[1]))) {
-            follow(model, s, shape);
+            may_pass_through(model, s, shape[0], shape[1], kki_thickness(model, shape[0], shape[1]), bounces)) {
+            follow(model, s, shape, bounces);
         }
     }
     end_search(s);
@@ -302,9 +314,10 @@ void kki_first_deep_meeting(const kk_model *model, kk_simulator *s) {
         const kki_touching *t = &s->contacts.touching[i];
         const int shape[2] = {t->first, t->second};
         const double thick = kki_thickness(model, shape[0], shape[1]);
-        if (is_fast(model, s, shape[0], shape[1], thick) && !may_pass_through(model, s, shape[0], shape[1], thick) &&
-            overlap_of(s, t) > 0.25 * thick) {
-            follow(model, s, shape);
+        const int bounces = does_bounce(model, t->law);
+        if (is_fast(model, s, shape[0], shape[1], thick) &&
+            !may_pass_through(model, s, shape[0], shape[1], thick, bounces) && overlap_of(s, t) > 0.25 * thick) {
+            follow(model, s, shape, bounces);
         }
     }
     end_search(s);

@@ -207,7 +207,7 @@ int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I)
     double lambda[FEW], *const out = s->solution.lambda + I->first_row;
     kki_certificate proof;
     int solved = 0;
-    if (s->options.budget > 0 || !is_small(I)) {
+    if (s->effort.sweeps > 0 || !is_small(I)) {
         return 0;
     }
     memcpy(lambda, out, (size_t)I->stride * sizeof *lambda);

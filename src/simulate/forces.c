@@ -256,7 +256,8 @@ static void drive_frame(const kk_model *m, kk_simulator *s, const kki_model_actu
 /// The control behind its delay, its limits and its activation. Most have neither delay nor activation.
 static inline double command(kk_simulator *s, const kki_model_actuator *a, double control) {
     const double now = a->history_index < 0 ? control : kki_delayed_control(s, a, control);
-    return a->lag == KK_LAG_NONE ? clamp(now, a->control_lower, a->control_upper) : kki_activate(s, a, now);
+    return a->activation == KK_ACTIVATION_NONE ? clamp(now, a->control_lower, a->control_upper)
+                                               : kki_activate(s, a, now);
 }
 
 static void drive_other(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double control) {
@@ -357,6 +358,19 @@ static kk_status add_wrenches(const kk_model *m, kk_simulator *s, const kk_force
     return KK_OK;
 }
 
+/// Bodies that are relieved of their weight are held at their centers of mass.
+static void add_compensation(const kk_model *m, kk_simulator *s) {
+    for (int i = 1; i < m->nbody; i++) {
+        const kki_body *b = &m->body[i];
+        const double held = -b->gravity_compensation * b->inertia.mass;
+        if (held != 0) {
+            const kk_transform X = kk_transform_mul(kki_node_transform(s->data, b->node), b->X_NB);
+            kki_push(s, b->node, kk_transform_point(X, b->inertia.com),
+                     kk_force_make(kk_vec3_make(0, 0, 0), kk_vec3_scale(kki_vec3(m->gravity), held)));
+        }
+    }
+}
+
 kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error) {
     static const kk_input nothing = {0};
     input = input ? input : &nothing;
@@ -401,6 +415,9 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
         s->forces.tau[k] += s->forces.saturated[k];
     }
     status = status || !input->tau ? status : add_applied(model, s, input->tau, error);
+    if (s->traits.has_compensation) {
+        add_compensation(model, s);
+    }
     return status || !input->wrench ? status : add_wrenches(model, s, input->wrench, error);
 }
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "contact/one_contact.h"
-#include "simulate/piece.h"
+#include "simulate/touch.h"
 
 /// Impulses in sequence at one instant.
 enum { MOST_IMPULSES = 400 };
@@ -39,11 +39,20 @@ double kki_first_impact(const kki_piece *p, const double *u_first, const int8_t 
     return share;
 }
 
-/// Marks the contacts that are closed at this instant; it has no length, so no other can take part in it.
+/// Marks the contacts, and the stops that bounce, that are closed at this instant; it has no length, so no other can take part in it.
 static void mark_closed(const kki_piece *p, const double *u_first, int8_t *closed) {
     for (int i = 0; i < p->I->nconstraint; i++) {
         const kki_constraint *c = kki_piece_constraint(p, i);
-        closed[i] = c->kind == KKI_ON_CONTACT && kki_piece_gap(p, c, u_first) < 1e-9;
+        const int may = c->kind == KKI_ON_CONTACT || kki_piece_restitution(p, c) > 0;
+        closed[i] = may && kki_piece_gap(p, c, u_first) < 1e-9;
+    }
+}
+
+static void apply_impulses(kki_piece *p, const double *lambda) {
+    kki_rows_add(p->s, p->I, lambda, p->y_s);
+    kki_rows_velocity(p->s, p->I, p->y_s, p->u_s);
+    for (int r = 0; r < p->I->nrow; r++) {
+        p->total[r] += lambda[r];
     }
 }
 
@@ -64,12 +73,28 @@ static void strike(kki_piece *p, int i, const int8_t *closed) {
         p->total[r + k] += l[k];
     }
     kki_rows_add_contact(p->I, i, r, l, p->y_s);
+    int has_stops = 0;
     for (int j = 0; j < p->I->nconstraint; j++) {
-        if (closed[j]) {
-            const int row = kki_piece_row(p, kki_piece_constraint(p, j));
+        const kki_constraint *other = kki_piece_constraint(p, j);
+        const int row = kki_piece_row(p, other), is_contact = other->kind == KKI_ON_CONTACT;
+        if (closed[j] && is_contact) {
             kki_rows_velocity_contact(p->I, j, row, p->y_s, p->u_s + row);
         }
+        has_stops |= closed[j] && !is_contact;
     }
+    if (has_stops) {
+        kki_rows_velocity(p->s, p->I, p->y_s, p->u_s);
+    }
+}
+
+/// The same of a stop of a joint or tendon.
+static void strike_stop(kki_piece *p, const kki_constraint *c) {
+    const int r = kki_piece_row(p, c);
+    double *lambda = kki_piece_rows(p, p->s->solution.lambda2), own;
+    memset(lambda, 0, (size_t)p->I->stride * sizeof *lambda);
+    kki_rows_own(p->s, p->I, r, 1, &own);
+    lambda[r] = own > 0 ? -(1 + kki_piece_restitution(p, c)) * p->u_s[r] / own : 0;
+    apply_impulses(p, lambda);
 }
 
 /// The contact among the closed ones that approaches fastest; −1: none does.
@@ -105,18 +130,11 @@ static void pose_instant(kki_piece *p, const double *u_first, int newton) {
             g[r + 2] += s->solution.bias[c->row + 2];
             b->adhesion = 0;
         } else if (kki_is_stop(c)) {
-            g[r] += c->gap[0] > 0 ? far : 0;
+            const double e = newton && g[r] < -s->options.restitution_speed ? kki_piece_restitution(p, c) : 0;
+            g[r] += kki_piece_gap(p, c, u_first) > 0 ? far : e * g[r];
         } else if (kki_is_dry(c)) {
             b->lower = b->upper = 0;
         }
-    }
-}
-
-static void apply_impulses(kki_piece *p, const double *lambda) {
-    kki_rows_add(p->s, p->I, lambda, p->y_s);
-    kki_rows_velocity(p->s, p->I, p->y_s, p->u_s);
-    for (int r = 0; r < p->I->nrow; r++) {
-        p->total[r] += lambda[r];
     }
 }
 
@@ -138,7 +156,7 @@ static void expand(kki_piece *p) {
     for (int i = 0; i < p->I->nconstraint; i++) {
         const kki_constraint *c = kki_piece_constraint(p, i);
         const int r = kki_piece_row(p, c);
-        const double again = c->kind == KKI_ON_CONTACT ? kki_piece_law(p, c)->restitution * lambda[r] : 0;
+        const double again = kki_piece_restitution(p, c) * lambda[r];
         for (int k = 0; k < c->nrow; k++) {
             lambda[r + k] = k == 0 ? again : 0;
         }
@@ -166,13 +184,19 @@ static void exchange_in_sequence(kki_piece *p) {
     const double threshold = p->s->options.restitution_speed;
     int i = fastest(p, p->I->scratch->stopping, threshold);
     for (int n = 0; n < MOST_IMPULSES && i >= 0; n++) {
-        strike(p, i, p->I->scratch->stopping);
+        const kki_constraint *c = kki_piece_constraint(p, i);
+        if (c->kind == KKI_ON_CONTACT) {
+            strike(p, i, p->I->scratch->stopping);
+        } else {
+            strike_stop(p, c);
+        }
         i = fastest(p, p->I->scratch->stopping, threshold);
     }
 }
 
-kk_status kki_exchange(kki_piece *p, const double *u_first) {
+kk_status kki_exchange(kki_piece *p, const double *u_first, double time) {
     mark_closed(p, u_first, p->I->scratch->stopping);
+    kki_note_touch(p, p->I->scratch->stopping, time);
     if (p->s->options.restitution_law != KK_RESTITUTION_SEQUENTIAL) {
         return exchange_at_once(p, u_first);
     }

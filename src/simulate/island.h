@@ -87,7 +87,12 @@ void kki_reflect_contact(const kk_model *m, const kk_simulator *s, kki_contact *
 /// contact's bodies part at the middle.
 void kki_list_deep_pairs(const kk_model *model, kk_simulator *simulator);
 int kki_is_overlap(const kk_model *model, const kk_simulator *simulator, const kki_contact *contact);
-void kki_island_ease(kk_simulator *simulator, const kki_island *island, const kki_constraint *constraint);
+void kki_island_ease(const kk_model *model, kk_simulator *simulator, const kki_island *island,
+                     const kki_constraint *constraint);
+/// Whether a contact is between links of one robot.
+static inline int kki_is_within_tree(const kk_model *m, const kki_contact *k) {
+    return k->node[0] > 0 && k->node[1] > 0 && m->node_tree[k->node[0]] == m->node_tree[k->node[1]];
+}
 double kki_parting_speed(const kk_simulator *simulator, const kki_contact *contact);
 /// Whether two contacts are between the same links.
 static inline int kki_same_nodes(const kki_contact *a, const kki_contact *b) {
@@ -124,13 +129,13 @@ kk_status kki_island_error(const kk_model *m, const kk_simulator *s, const kki_i
                            double residual, kk_error *error);
 /// Whether a step has to be proved: nothing bounds its work.
 static inline int kki_is_exact(const kk_simulator *s) {
-    return s->options.budget == 0 && s->options.max_newton == 0 && !s->retry.degrades;
+    return s->effort.sweeps == 0 && s->effort.newton == 0 && !s->retry.degrades;
 }
 /// relaxation.c: λ and u of the island, by the ladder. @param problem  as it is posed; knows of contacts that give way from then on
 kk_status kki_island_settle(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, kk_error *error);
 /// position.c: what moves positions out of each other, onto y_drift; and whether a contact overlaps by so much that it will.
-kk_status kki_island_repair(kk_simulator *s, kki_island *I, const kki_problem *problem, const double *y_end,
-                            double *y_drift);
+kk_status kki_island_repair(const kk_model *m, kk_simulator *s, kki_island *I, const kki_problem *problem,
+                            const double *y_end, double *y_drift);
 int kki_island_overlaps(const kk_simulator *s, const kki_island *I);
 /// resolve.c: the island's problem over Y, G and g; the solver with the options of the step.
 kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int has_matrix);

@@ -57,7 +57,7 @@ static int many_rows(const kk_simulator *s, const kki_island *I) {
 /// Whether the sparse solver takes it: many bodies, or sweeps alone, which are cheapest where rows are short.
 static int is_sparse(const kk_simulator *s, const kki_island *I) {
     const int many = I->ntree >= KKI_SPARSE_TREES && I->nrow > many_rows(s, I);
-    const int sweeps = s->options.budget > 0 && I->ntree > 1 && I->nrow > KKI_SPARSE_SWEPT;
+    const int sweeps = s->effort.sweeps > 0 && I->ntree > 1 && I->nrow > KKI_SPARSE_SWEPT;
     return s->islands.padded_width > 0 && !s->paper && (many || sweeps || I->nrow > KKI_SPARSE_ALWAYS);
 }
 
@@ -70,7 +70,7 @@ static int is_jammed(const kki_island *I) {
 static void judge_rows(const kk_simulator *s, kki_island *I) {
     I->stride = (I->nrow + 3) & ~3;
     I->is_sparse = is_sparse(s, I);
-    I->keeps_gaps = is_jammed(I) && s->options.budget == 0 && I->speed > KKI_MOVES;
+    I->keeps_gaps = is_jammed(I) && s->effort.sweeps == 0 && I->speed > KKI_MOVES;
 }
 
 /// A robot alone in the world: one island, in the order of its constraints.

@@ -40,7 +40,7 @@ static bool factor(kki_island *I, const kki_problem *p, kki_modes *x) {
 
 /// λ of the modes that are listed, from λ as it is. @param off  by kki_modes_off
 static bool solve(trial *t, double off) {
-    t->stats.factorisations++;
+    t->stats.factorizations++;
     return factor(t->I, t->p, &t->x) && kki_modes_solve(t->p, t->I->scratch->solver.kernels, t->I->scratch->A, &t->x,
                                                         off, &t->goal, t->lambda, t->u, &t->proof, &t->stats);
 }
@@ -49,7 +49,7 @@ static bool solve(trial *t, double off) {
 
 /// Whether sweeps are worth it: what rests would only be stirred, and loops that say the same twice need every digit. And whether they know all laws.
 static int may_revise(const kk_simulator *s, const kki_island *I, const kki_solver_options *options) {
-    int plain = options->moves && s->options.max_newton == 0;
+    int plain = options->moves && s->effort.newton == 0;
     for (int b = I->first_block; b < I->first_block + I->nblock && plain; b++) {
         const kki_block *block = &s->solution.block[b];
         plain = block->law < KKI_LAW_TORSION && !(block->law == KKI_LAW_CONTACT && block->adhesion != 0);
@@ -116,7 +116,7 @@ static int go_on(trial *t, double off, int may) {
 kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
     double *l = s->solution.lambda + I->first_row, *v = s->solution.u + I->first_row;
     if (I->nrow < LEAST_ROWS || I->nrow > KKI_MODES_ROWS || I->is_soft || I->has_dependent_rows ||
-        (I->has_loops && I->nrow == I->nblock) || s->options.budget > 0) {
+        (I->has_loops && I->nrow == I->nblock) || s->effort.sweeps > 0) {
         return KKI_KEPT_UNASKED;
     }
     const kki_solver_options options = kki_island_solver_options(s, I);
@@ -185,7 +185,7 @@ int kki_kept_repair(kk_simulator *s, kki_island *I, double floor, double *lambda
     const double *g = s->solution.g + I->first_row;
     kki_modes x;
     x.shift = SHIFT;
-    if (!I->has_robot || !I->has_matrix || I->nrow > KKI_MODES_ROWS || I->is_soft || s->options.budget > 0 ||
+    if (!I->has_robot || !I->has_matrix || I->nrow > KKI_MODES_ROWS || I->is_soft || s->effort.sweeps > 0 ||
         !list_bearing(s, I, floor, &x)) {
         return 0;
     }
@@ -193,7 +193,7 @@ int kki_kept_repair(kk_simulator *s, kki_island *I, double floor, double *lambda
     if (!factor(I, &problem, &x)) {
         return 0;
     }
-    I->report->factorisations++;
+    I->report->factorizations++;
     for (int i = 0; i < x.stride; i++) {
         x.b[i] = i < x.n && g[x.row[i]] < 0 ? -g[x.row[i]] : 0;
     }

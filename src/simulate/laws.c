@@ -19,7 +19,7 @@ static void take_note(const kk_model *m, const kk_simulator *s, const kki_constr
         const int own = s->contacts.list[c->item].law;
         if (own != *law) {
             const kki_contact_law *l = &m->law[own];
-            I->is_soft |= s->solution.compliance[c->row] != 0;
+            I->is_soft |= s->solution.compliance[c->row] != 0 || l->slip > 0;
             I->has_restitution |= l->restitution > 0;
             I->has_friction |= l->friction > 0;
             I->has_static_friction |= l->static_friction > l->friction;
@@ -36,6 +36,8 @@ static void take_note(const kk_model *m, const kk_simulator *s, const kki_constr
     I->has_drive |= class == KKI_CLASS_DRIVE;
     I->has_friction |= class == KKI_CLASS_DRY;
     I->has_loops |= class == KKI_CLASS_CLOSURE;
+    I->has_restitution |= (c->kind == KKI_ON_LIMIT && m->dof[c->item].restitution > 0) ||
+                          (c->kind == KKI_ON_TENDON_LIMIT && m->tendon[c->item].restitution > 0);
 }
 
 /// Rows begin with zeros, and padding stays so.

@@ -308,6 +308,7 @@ static int close_once(const kk_model *m, kk_simulator *s, double gap) {
     memset(s->kick.dv, 0, bytes);
     memset(s->kick.y_drift, 0, bytes);
     kki_settle_energies(s);
+    s->readout.seen.has = 0;
     kki_settle_outside(s);
     memset(s->kick.y_end, 0, bytes);
     s->contacts.count = 0;

@@ -4,12 +4,11 @@
 /// tree to the world, what its spatial momentum must be at the end of the step is known,
 ///     H_end = H_start + h (forces from outside, gravity),
 /// and the velocity of its base is set so that it is: one 6 × 6 with the tree's composite inertia. The state remembers H_end, and the
-/// next step goes on from there: rounding does not add up, and nothing need be summed anew. A hash of q and v tells whether they
+/// next step goes on from there: rounding does not add up, and nothing need be summed anew. A mark of q and v tells whether they
 /// are still those it belongs to.
 ///
 /// A lone body keeps its momentum by itself, up to what rounding takes from the numbers of its velocity as its axes turn. In flight
 /// the state remembers its velocity in world axes, too.
-#include <karakuri/hash.h>
 #include <string.h>
 
 #include "math/dense.h"
@@ -143,11 +142,8 @@ static kk_force momentum_after(const kk_model *m, const kk_simulator *s, int roo
 
 // ---- what the state remembers
 
-static uint64_t hash_of(const kk_model *m, int root, const double *q, const double *v) {
-    const int tree = m->node_tree[root], first = m->tree_first_dof[tree], end = m->tree_first_dof[tree + 1];
-    const int q_first = m->node[root].q_index, q_end = end < m->nv ? m->node[m->dof_node[end]].q_index : m->nq;
-    const uint64_t h = kk_hash_doubles(q + q_first, (size_t)(q_end - q_first), 1);
-    return kk_hash_doubles(v + first, (size_t)(end - first), h);
+static uint64_t mark_of(const kk_model *m, int root, const double *q, const double *v) {
+    return kki_tree_mark(m, m->node_tree[root], q, v, 1);
 }
 
 static kk_vec3 load3(const double *x) {
@@ -157,17 +153,17 @@ static kk_vec3 load3(const double *x) {
 /// The start of the step as the last one left it; false where it is another.
 static int recall(const kk_model *m, const kk_state *state, int root, const double *record, kki_flight *flight) {
     const uint64_t hash = (uint64_t)record[KKI_WARM_HASH_HIGH] << 32 | (uint64_t)record[KKI_WARM_HASH_LOW];
-    if (hash == 0 || hash != hash_of(m, root, kk_state_q_const(state), kk_state_v_const(state))) {
+    if (hash == 0 || hash != mark_of(m, root, kk_state_q_const(state), kk_state_v_const(state))) {
         return 0;
     }
     flight->momentum = kk_force_make(load3(record + KKI_WARM_ANGULAR), load3(record + KKI_WARM_LINEAR));
-    flight->center = load3(record + KKI_WARM_CENTRE);
+    flight->center = load3(record + KKI_WARM_CENTER);
     return 1;
 }
 
 static void remember(const kk_model *m, const kk_simulator *s, int root, double *record) {
     const kki_flight *f = &s->momentum.flight[root];
-    const uint64_t hash = hash_of(m, root, s->motion.q, s->motion.v);
+    const uint64_t hash = mark_of(m, root, s->motion.q, s->motion.v);
     const kk_vec3 a = f->momentum.angular, p = f->momentum.linear, c = f->center;
     const double numbers[KKI_WARM_FLIGHT_SIZE] = {
         a.x, a.y, a.z, p.x, p.y, p.z, c.x, c.y, c.z, (double)(hash >> 32), (double)(hash & 0xffffffffu)};

@@ -36,15 +36,24 @@ static inline const kki_contact_law *kki_piece_law(const kki_piece *p, const kki
     return &p->m->law[p->s->contacts.list[c->item].law];
 }
 
+/// Share of the speed that a contact, or a stop of a joint or tendon, gives back.
+static inline double kki_piece_restitution(const kki_piece *p, const kki_constraint *c) {
+    return c->kind == KKI_ON_CONTACT        ? kki_piece_law(p, c)->restitution
+           : c->kind == KKI_ON_LIMIT        ? p->m->dof[c->item].restitution
+           : c->kind == KKI_ON_TENDON_LIMIT ? p->m->tendon[c->item].restitution
+                                            : 0;
+}
+
 /// First row of a constraint, numbered in the island.
 static inline int kki_piece_row(const kki_piece *p, const kki_constraint *c) {
     return c->row - p->I->first_row;
 }
 
-/// Gap of a contact at the start of the piece: ∫ u dt = h/2 Yᵀ I.
+/// Gap of a contact or stop at the start of the piece: ∫ u dt = h/2 Yᵀ I.
 static inline double kki_piece_gap(const kki_piece *p, const kki_constraint *c, const double *u_first) {
     const int r = kki_piece_row(p, c);
-    return p->s->contacts.list[c->item].gap + 0.5 * p->s->h * (p->travel[r] - u_first[r]);
+    const double gap = c->kind == KKI_ON_CONTACT ? p->s->contacts.list[c->item].gap : c->gap[0];
+    return gap + 0.5 * p->s->h * (p->travel[r] - u_first[r]);
 }
 
 /// events.c: ends the piece after a share of it, at y_e.
@@ -63,6 +72,7 @@ int kki_stop_inside(kki_piece *p);
 /// impacts.c: share of the piece at which the first of the contacts that wait closes; 2: none does.
 double kki_first_impact(const kki_piece *p, const double *u_first, const int8_t *waiting);
 /// Impulses of everything that is closed at the start of the piece, by the law of the options.
-kk_status kki_exchange(kki_piece *p, const double *u_first);
+/// @param time  s from the step's start
+kk_status kki_exchange(kki_piece *p, const double *u_first, double time);
 
 #endif

@@ -30,7 +30,7 @@ static int may_stand(const kk_model *m, const kk_simulator *s, const kki_contact
     const kki_contact_law *law = &m->law[k->law];
     const kki_owner *a = &s->near.owner[k->shape[0]], *b = &s->near.owner[k->shape[1]];
     return (a->node == 0) + a->is_link + (b->node == 0) + b->is_link == 2 && law->restitution == 0 &&
-           !(law->stiffness < __builtin_inf());
+           !(law->stiffness < __builtin_inf()) && !(law->slip > 0);
 }
 
 /// Where the link bore in the last step; false where it did not. `holds` says whether some point did inside its cone.

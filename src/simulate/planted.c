@@ -84,7 +84,7 @@ static int plant(kk_simulator *s, const kki_island *I, double *weight, double fl
 int kki_planted_solved(const kk_model *m, kk_simulator *s, const kki_island *I, const double *y_free, double *y_end) {
     double *lambda = s->solution.lambda2 + I->first_row, *u = s->solution.u2 + I->first_row,
            *weight = s->solution.gain + I->first_row;
-    if (!I->has_wrench_basis || I->is_soft || s->options.budget > 0 || !find_planted(s, I, weight)) {
+    if (!I->has_wrench_basis || I->is_soft || s->effort.sweeps > 0 || !find_planted(s, I, weight)) {
         return 0;
     }
     const kki_solver_options options = kki_island_solver_options(s, I);
@@ -93,7 +93,7 @@ int kki_planted_solved(const kk_model *m, kk_simulator *s, const kki_island *I, 
         return 0;
     }
     const kki_problem problem = kki_island_problem(s, I, 0);
-    const kki_solver_stats stats = {.newton = 1, .factorisations = 1, .solved = true};
+    const kki_solver_stats stats = {.newton = 1, .factorizations = 1, .solved = true};
     kki_certificate proof;
     I->scratch->solver.kernels->certify(&problem, lambda, u, &proof);
     if (!(proof.residual <= GOOD * options.tolerance)) {

@@ -4,11 +4,10 @@
 /// energy into whatever turns; those of the mean velocity, of second (the implicit midpoint rule takes them at (v₀ + v₁)/2, and what v̄ differs from that
 /// by drains or pumps energy for ever). a is that of a parabola through the last three, so v̄ is off by O(h⁴) only; where they do not change evenly, as
 /// those of loops that close and of what sticks and slips do not, it is the mean of two. They are remembered in the axes of the parent, those of ball and free joints, too: in
-/// its own axes a top's acceleration goes round with its spin. Accelerations are history, so they belong to the state. A hash of q and v tells whether they
+/// its own axes a top's acceleration goes round with its spin. Accelerations are history, so they belong to the state. A mark of q and v tells whether they
 /// are still those that it led to; where something came to bear or struck, the last steps say nothing about the next one, and v̄ is v, once.
 #include "simulate/predict.h"
 
-#include <karakuri/hash.h>
 #include <string.h>
 
 #include "simulate/drift.h"
@@ -18,24 +17,18 @@ static int is_asked(const kk_simulator *s) {
 }
 
 /// Of all trees that have bias forces.
-static uint64_t hash_of(const kk_model *m, const double *q, const double *v) {
-    uint64_t h = 1;
+static uint64_t mark_of(const kk_model *m, const double *q, const double *v) {
+    uint64_t mark = 1;
     for (int t = 0; t < m->ntree; t++) {
-        if (kki_has_bias(m, t)) {
-            const int first = m->tree_first_dof[t], end = m->tree_first_dof[t + 1];
-            const int q_first = m->node[m->dof_node[first]].q_index;
-            const int q_end = end < m->nv ? m->node[m->dof_node[end]].q_index : m->nq;
-            h = kk_hash_doubles(q + q_first, (size_t)(q_end - q_first), h);
-            h = kk_hash_doubles(v + first, (size_t)(end - first), h);
-        }
+        mark = kki_has_bias(m, t) ? kki_tree_mark(m, t, q, v, mark) : mark;
     }
-    return h;
+    return mark;
 }
 
 static int goes_on(const kk_model *m, const kk_simulator *s, const kk_state *state) {
     const double *hash = kki_state_warm_const(state) + s->warm_start.layout.first_change + KKI_WARM_CHANGES * m->nv;
     const uint64_t kept = (uint64_t)hash[KKI_WARM_CHANGE_HASH_HIGH] << 32 | (uint64_t)hash[KKI_WARM_CHANGE_HASH_LOW];
-    return kept != 0 && kept == hash_of(m, kk_state_q_const(state), kk_state_v_const(state));
+    return kept != 0 && kept == mark_of(m, kk_state_q_const(state), kk_state_v_const(state));
 }
 
 static void turn(kk_mat3 R, double *a) {
@@ -137,7 +130,7 @@ void kki_remember_acceleration(const kk_model *m, kk_simulator *s) {
         remember(m->nv, s->motion.is_predicted, s->rk4.v_part, a);
     }
     forget_struck(m, s, a);
-    const uint64_t h = hash_of(m, s->motion.q, s->motion.v);
+    const uint64_t h = mark_of(m, s->motion.q, s->motion.v);
     hash[KKI_WARM_CHANGE_HASH_HIGH] = (double)(h >> 32);
     hash[KKI_WARM_CHANGE_HASH_LOW] = (double)(h & 0xffffffffu);
 }

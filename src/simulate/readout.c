@@ -69,6 +69,11 @@ static void contacts_on_fixed_bodies(const kk_model *m, const kk_simulator *s, k
     }
 }
 
+static kk_sym3 moments_of(const kki_koenig *k) {
+    return (kk_sym3){k->moments[0][0], k->moments[1][1], k->moments[2][2],
+                     k->moments[0][1], k->moments[0][2], k->moments[1][2]};
+}
+
 /// ω̇ of a body that turns freely, in its axes: J ω̇ + ω × J ω = 0.
 static kk_vec3 free_spin(kk_sym3 J, kk_vec3 w) {
     const kk_vec3 torque = kk_vec3_neg(kk_vec3_cross(w, kk_sym3_mul_vec(J, w)));
@@ -95,7 +100,7 @@ static void spin_lone_bodies(const kk_model *m, kk_simulator *s) {
         const kk_vec3 w = {v[0], v[1], v[2]}, u = {v[3], v[4], v[5]}, kick = {a[0], a[1], a[2]};
         const kk_vec3 c = kk_vec3_scale(kki_vec3(n->h), 1 / n->mass);
         const kk_vec3 center = kk_vec3_add(kk_vec3_make(a[3], a[4], a[5]), kk_vec3_cross(kick, c));
-        const kk_vec3 turn = kk_vec3_add(kick, free_spin(s->energy.koenig[i].J, w));
+        const kk_vec3 turn = kk_vec3_add(kick, free_spin(moments_of(&s->energy.koenig[i]), w));
         const kk_vec3 round = kk_vec3_add(kk_vec3_cross(turn, c), kk_vec3_cross(w, kk_vec3_cross(w, c)));
         const kk_vec3 origin = kk_vec3_sub(kk_vec3_sub(center, round), kk_vec3_cross(w, u));
         const double now[6] = {turn.x, turn.y, turn.z, origin.x, origin.y, origin.z};

@@ -92,8 +92,9 @@ static int reflect_contact(const kk_model *m, kk_simulator *s, const kki_constra
         return 0;
     }
     k->swing = 0; // that of a kick before this one
-    if ((k->node[0] != 0 && k->node[1] != 0) || s->solution.compliance[c->row] != 0) {
-        return 0; // between hands a body is held and does not pivot
+    if ((k->node[0] != 0 && k->node[1] != 0) || s->solution.compliance[c->row] != 0 ||
+        s->solution.compliance[c->row + 1] != 0) {
+        return 0; // between hands a body is held and does not pivot; what creeps has no pivot
     }
     if (kki_may_swing(m, k, s->solution.lambda[c->row])) {
         kki_reflect_contact(m, s, k, c->sticks, u, s->solution.bias + c->row);
@@ -226,7 +227,7 @@ void kki_island_reflect(const kk_model *m, kk_simulator *s, kki_island *I, const
             swings |= reflect_contact(m, s, c, may_be_lone, u_start + (c->row - I->first_row));
             soften_contact(m, s, I, c, u_start);
         } else if (c->kind == KKI_ON_OVERLAP) {
-            kki_island_ease(s, I, c);
+            kki_island_ease(m, s, I, c);
         } else if (c->kind == KKI_ON_LOOP && I->is_soft) {
             soften_loop(m, s, I, c, u_start);
         }

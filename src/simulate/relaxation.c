@@ -96,7 +96,7 @@ kk_status kki_island_settle(const kk_model *m, kk_simulator *s, kki_island *I, k
         status = kki_island_solve(s, I, &posed, &options, lambda, u, &proof, &stats);
         stats.sweeps += before.sweeps;
         stats.newton += before.newton;
-        stats.factorisations += before.factorisations;
+        stats.factorizations += before.factorizations;
         if (which >= GIVES_WAY && status == KK_OK && stats.solved) {
             const double speed = given(s, I);
             stats.solved = speed < __builtin_inf();

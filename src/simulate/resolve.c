@@ -79,7 +79,7 @@ kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_probl
     const kk_status again = kki_contact_solve(&dense, options, &I->scratch->solver, lambda, u, proof, stats);
     stats->sweeps += before.sweeps;
     stats->newton += before.newton;
-    stats->factorisations += before.factorisations;
+    stats->factorizations += before.factorizations;
     return again;
 }
 
@@ -114,7 +114,7 @@ kk_status kki_island_error(const kk_model *m, const kk_simulator *s, const kki_i
         return kki_error_set(
             error, status,
             "solve: the %s between \"%s\" and \"%s\" is left with a residual of %s m/s; a shorter time "
-            "step, a larger tolerance or a budget of sweeps lets the step pass",
+            "step, a larger tolerance or an effort of sweeps lets the step pass",
             kki_type_of(c)->name, kk_model_body_name(m, body[0]), kk_model_body_name(m, body[1]), number);
     }
     return kki_error_set(error, status, "solve: the %s between \"%s\" and \"%s\" has numbers out of range",
@@ -124,7 +124,7 @@ kk_status kki_island_error(const kk_model *m, const kk_simulator *s, const kki_i
 void kki_note_work(const kki_island *I, const kki_solver_stats *stats) {
     I->report->sweeps += stats->sweeps;
     I->report->newton += stats->newton;
-    I->report->factorisations += stats->factorisations;
+    I->report->factorizations += stats->factorizations;
 }
 
 static void note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
@@ -182,15 +182,15 @@ kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_is
     o.tolerance = kki_island_tolerance(s, I);
     o.moves = I->speed > KKI_MOVES && I->has_robot && !I->has_loops; // loops that say the same twice need every digit
     o.floor = o.moves ? DIGITS_OF_MOVING * s->options.tolerance : o.floor; // it will not creep
-    o.fixed_sweeps = s->retry.degrades ? KKI_DEGRADED_SWEEPS : s->options.budget;
-    o.sweeps = s->options.max_sweeps > 0 ? s->options.max_sweeps : o.sweeps;
-    if (s->options.max_newton > 0) { // of all that an island asks for in a step
-        const int left = s->options.max_newton - I->report->factorisations;
+    o.fixed_sweeps = s->retry.degrades ? KKI_DEGRADED_SWEEPS : s->effort.sweeps;
+    o.sweeps = s->effort.rounds > 0 ? s->effort.rounds : o.sweeps;
+    if (s->effort.newton > 0) { // of all that an island asks for in a step
+        const int left = s->effort.newton - I->report->factorizations;
         o.factors = left > 0 ? left : -1;
         o.newton = left < o.newton ? (left > 1 ? left : 1) : o.newton;
     } else if (kki_is_exact(s) && !s->options.strict && !I->is_sparse) {
         const int is_small = I->nrow <= KKI_ROBOT_ROWS;
-        const int left = factors_of(I->nrow) - I->report->factorisations;
+        const int left = factors_of(I->nrow) - I->report->factorizations;
         o.factors = left > 0 ? left : -1;
         o.rungs &= is_small ? KKI_RUNG_ALL : ~(KKI_RUNG_ANDERSON | KKI_RUNG_ADMM);
         o.proximal = is_small ? o.proximal : KKI_ISLAND_PROXIMAL;
@@ -252,7 +252,7 @@ typedef struct warm_start {
 
 /// L0 before anything is formed: what rests, rests as it did. Judged from Y by the certificate itself; G is not needed.
 static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island *I, warm_start *start) {
-    if (s->options.budget > 0 && I->is_sparse) {
+    if (s->effort.sweeps > 0 && I->is_sparse) {
         return 0; // the sweeps are cheaper than the question
     }
     const kki_problem problem = kki_island_problem(s, I, 0);
@@ -458,7 +458,7 @@ static void show_problem(kk_simulator *s, const kki_island *I) {
 
 /// Whether the island's factors have run out before it was solved.
 static int has_run_out(const kk_simulator *s, const kki_island *I) {
-    return s->options.max_newton > 0 && I->report->hit_iteration_limit;
+    return s->effort.newton > 0 && I->report->hit_iteration_limit;
 }
 
 /// Whether λ could be found without the ladder. What moves is asked for its modes first, what rests whether it rests.
@@ -548,7 +548,7 @@ static kk_status settle_island(const kk_model *m, kk_simulator *s, kki_island *I
         memcmp(s->solution.kept + I->first_row, s->solution.lambda + I->first_row, (size_t)I->nrow * sizeof *y) == 0;
     keep(s, I, I->report->events == events ? start.share : 1);
     book_work(s, I, y_end, !I->has_restitution && I->report->events == events);
-    status = kki_island_repair(s, I, &problem, y_end, y_drift);
+    status = kki_island_repair(m, s, I, &problem, y_end, y_drift);
     return status == KK_OK ? KK_OK : kki_island_error(m, s, I, -1, status, I->report->residual, error);
 }
 
@@ -586,7 +586,7 @@ static void add_report(const kk_report *from, kk_report *to) {
     to->constraint_work += from->constraint_work;
     to->sweeps += from->sweeps;
     to->newton += from->newton;
-    to->factorisations += from->factorisations;
+    to->factorizations += from->factorizations;
     to->events += from->events;
     to->hit_iteration_limit |= from->hit_iteration_limit;
     to->contact_yield = from->contact_yield > to->contact_yield ? from->contact_yield : to->contact_yield;
@@ -603,7 +603,7 @@ typedef struct resolving {
 static void clear_report(kk_report *r) {
     r->residual = r->cone = r->signorini = r->dissipation = r->constraint_work = r->contact_yield = 0;
     r->worst_body[0] = r->worst_body[1] = -1;
-    r->sweeps = r->newton = r->factorisations = r->events = r->hit_iteration_limit = 0;
+    r->sweeps = r->newton = r->factorizations = r->events = r->hit_iteration_limit = 0;
     r->quality = KK_STEP_CERTIFIED;
     r->flaw = KK_FLAW_NONE;
     r->flaw_amount = 0;
@@ -619,6 +619,7 @@ static void resolve_one(const resolving *x, int island, int worker) {
     I->report = &outcome->report;
     kki_scratch_poison(s, I->scratch);
     clear_report(I->report);
+    I->touch = -1;
     outcome->status = resolve_island(x->m, s, I, &s->warm_start.layout, x->warm, &error);
     outcome->is_done = 1;
     if (outcome->status != KK_OK && (s->workers.fault_island[worker] < 0 || island < s->workers.fault_island[worker])) {

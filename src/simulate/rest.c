@@ -224,7 +224,7 @@ static int refine(const kk_model *m, kk_simulator *s, const kki_island *I, const
     find_held(s, I, held);
     if (I->is_sparse) {
         const kki_sparse_problem wide = kki_sparse_rows_problem(s, I);
-        I->report->factorisations++;
+        I->report->factorizations++;
         if (!kki_sparse_refine_begin(&wide, &I->scratch->sparse.solver, held)) {
             return 0;
         }
@@ -258,7 +258,7 @@ static int refine(const kk_model *m, kk_simulator *s, const kki_island *I, const
 /// What has several answers, bounces, gives way or is drawn is left alone.
 static int can_rest(const kk_simulator *s, const kki_island *I) {
     int can = !I->has_wrench_basis && !I->is_soft && !I->has_restitution && !I->has_drive && !I->has_pivots &&
-              s->options.budget == 0;
+              s->effort.sweeps == 0;
     for (int b = 0; b < I->nblock && can; b++) {
         can = s->solution.block[I->first_block + b].adhesion == 0;
     }

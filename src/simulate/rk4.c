@@ -121,8 +121,7 @@ static kk_status go(const kk_model *m, kk_simulator *s, const kk_input *input, m
     for (int i = 0; i < 4 && status == KK_OK; i++) {
         status = stage(m, s, input, from, time, share[i], weight[i], error);
         if (i == 0 && energy) {
-            s->data->kernels->rates(m, &s->data->scratch, from.v, s->data->zero);
-            kki_tree_energies(m, s, s->data, from.q, from.v, energy);
+            (void)kki_tree_energies(m, s, from.q, from.v, energy);
             s->report.potential_before = s->forces.tendon_energy;
         }
     }
@@ -255,9 +254,7 @@ kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state,
         kk_status status = go(model, s, input, from, left, i == 0 ? s->energy.tree_energy : NULL, error);
         const int k = status == KK_OK ? first_to_turn(model, s, from) : -1;
         if (k < 0) {
-            kk_kinematics_velocity(model, s->readout.view, s->motion.q, s->motion.v);
-            kki_tree_energies(model, s, s->readout.view, s->motion.q, s->motion.v,
-                              s->energy.tree_energy + model->ntree);
+            (void)kki_tree_energies(model, s, s->motion.q, s->motion.v, s->energy.tree_energy + model->ntree);
             keep_energy(model, s);
             note_energies(model, s);
             note(model, s, state);

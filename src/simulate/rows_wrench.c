@@ -106,11 +106,11 @@ static void climb_units(const kk_model *m, kk_simulator *s, const kki_island *I,
 }
 
 /// Gram and Schmidt: column c of W leaves row c of Q, and R.
-static void orthogonalise(const kki_island *I, kki_wrench_basis *n, int c) {
+static void orthogonalize(const kki_island *I, kki_wrench_basis *n, int c) {
     const kki_dense_kernels *kernels = I->scratch->solver.kernels;
     double *v = n->Q + c * n->width;
     const double before = kernels->dot(n->width, v, v);
-    const double after = kernels->orthogonalise(c, n->width, n->Q, v, n->stride, n->R + c, MUCH * MUCH);
+    const double after = kernels->orthogonalize(c, n->width, n->Q, v, n->stride, n->R + c, MUCH * MUCH);
     const int depends = !(after > DEPENDENT * DEPENDENT * before);
     const double size = depends ? 0 : kk_sqrt(after), f = depends ? 0 : 1 / size;
     n->R[c * n->stride + c] = size;
@@ -128,7 +128,7 @@ static void make_basis(const kk_model *m, kk_simulator *s, const kki_island *I) 
     memset(n->R, 0, (size_t)I->nv * (size_t)n->stride * sizeof *n->R);
     I->scratch->solver.kernels->transpose(I->full, I->nv, n->stride, I->scratch->Y, n->width, n->Q);
     for (int c = 0; c < I->nv; c++) {
-        orthogonalise(I, n, c);
+        orthogonalize(I, n, c);
     }
 }
 

@@ -238,9 +238,9 @@ static void read_subtree(const source *x, const kki_model_sensor *k, double *out
     }
     const double inverse = mass > 0 ? 1 / mass : 0;
     const kk_vec3 center = kk_vec3_scale(moment, inverse);
-    if (k->type == KK_SENSOR_CENTRE_OF_MASS) {
+    if (k->type == KK_SENSOR_CENTER_OF_MASS) {
         put(out, center);
-    } else if (k->type == KK_SENSOR_CENTRE_OF_MASS_VELOCITY) {
+    } else if (k->type == KK_SENSOR_CENTER_OF_MASS_VELOCITY) {
         put(out, kk_vec3_scale(momentum, inverse));
     } else {
         put(out, kk_vec3_sub(L, kk_vec3_cross(center, momentum)));
@@ -337,7 +337,7 @@ static void read_sensor(const source *x, const kki_model_sensor *k, double *out)
         out[0] = x->s->forces.drive[k->target];
     } else if (k->type == KK_SENSOR_CLOCK) {
         out[0] = kk_state_time(x->state);
-    } else if (k->type >= KK_SENSOR_CENTRE_OF_MASS && k->type <= KK_SENSOR_ANGULAR_MOMENTUM) {
+    } else if (k->type >= KK_SENSOR_CENTER_OF_MASS && k->type <= KK_SENSOR_ANGULAR_MOMENTUM) {
         read_subtree(x, k, out);
     } else if (k->type == KK_SENSOR_RANGE) {
         out[0] = kki_read_range(x->m, x->now, k);
@@ -358,27 +358,26 @@ static void finish(const kki_model_sensor *k, uint64_t seed, uint64_t step, doub
     }
 }
 
-kk_status kk_simulator_read_sensors(kk_simulator *simulator, const kk_state *state, uint64_t seed, double *readings,
+kk_status kk_simulator_read_sensors(kk_simulator *simulator, const kk_state *state, uint64_t seed, double *sensor_data,
                                     kk_error *error) {
     if (kki_is_missing(simulator)) {
         return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
     }
     kk_simulator *s = simulator;
     const kk_model *m = s->model;
-    if (!state || !readings) {
-        return kki_error_set(error, KK_INVALID_ARGUMENT, "the state or the place for the readings is NULL");
+    if (!state || !sensor_data) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "the state or the place for the sensor data is NULL");
     }
     if (kki_state_model_hash(state) != simulator->model_hash) {
         return kki_error_set(error, KK_SIZE_MISMATCH, "the state is of another model than the simulator");
     }
-    kki_settle_energies(s);
-    kk_kinematics_velocity(m, s->data, kk_state_q_const(state), kk_state_v_const(state));
+    kki_simulator_see(s, state);
     const source x = {m, s, state, s->data, kki_simulator_view(s)};
     const uint64_t step = (uint64_t)(kk_state_time(state) / s->h + 0.5);
     for (int i = 0; i < m->nsensor; i++) {
         const kki_model_sensor *k = &m->sensor[i];
-        read_sensor(&x, k, readings + k->first);
-        finish(k, seed, step, readings + k->first);
+        read_sensor(&x, k, sensor_data + k->first);
+        finish(k, seed, step, sensor_data + k->first);
     }
     return KK_OK;
 }

@@ -31,16 +31,21 @@ static kk_status check_options(const kk_step_options *o, kk_error *error) {
     status = status ? status : check_number("tolerance", o->tolerance, error);
     status = status ? status : check_number("restitution_speed", o->restitution_speed, error);
     status = status ? status : check_number("correction", o->correction, error);
-    status = status ? status : check_number("spring_stiffness", o->spring_stiffness, error);
-    status = status ? status : check_number("spring_damping", o->spring_damping, error);
-    status = status ? status : check_number("spring_depth", o->spring_depth, error);
+    status = status ? status : check_number("paper.spring_stiffness", o->paper.spring_stiffness, error);
+    status = status ? status : check_number("paper.spring_damping", o->paper.spring_damping, error);
+    status = status ? status : check_number("paper.spring_depth", o->paper.spring_depth, error);
     if (status == KK_OK && !kk_solver_name(o->solver)[0]) {
         status = kki_error_set(error, KK_INVALID_ARGUMENT, "the option solver is %d, which is none of kk_solver",
                                (int)o->solver);
     }
-    if (status == KK_OK && (o->max_sweeps < 0 || o->max_newton < 0 || o->budget < 0)) {
-        status = kki_error_set(error, KK_INVALID_ARGUMENT,
-                               "the options max_sweeps, max_newton and budget must not be negative");
+    if (status == KK_OK && o->iterations < 0) {
+        status = kki_error_set(error, KK_INVALID_ARGUMENT, "the option iterations must not be negative");
+    }
+    if (status == KK_OK && (unsigned)o->effort > KK_EFFORT_SWEEPS) {
+        status = kki_error_set(error, KK_INVALID_ARGUMENT, "the option effort must be one of kk_effort");
+    }
+    if (status == KK_OK && (unsigned)o->detection > KK_DETECTION_OVERLAP) {
+        status = kki_error_set(error, KK_INVALID_ARGUMENT, "the option detection must be one of kk_detection");
     }
     if (status == KK_OK && (unsigned)o->restitution_law > KK_RESTITUTION_POISSON) {
         status =
@@ -70,6 +75,14 @@ static kk_step_options filled(const kk_model *m, kk_step_options o) {
     return o;
 }
 
+/// Iterations by what they count. Those of a paper are its own.
+static kki_effort effort_of(const kk_step_options *o) {
+    const int is_paper = o->solver != KK_SOLVER_EXACT;
+    return (kki_effort){.rounds = is_paper && o->effort == KK_EFFORT_SWEEPS ? o->iterations : 0,
+                        .sweeps = !is_paper && o->effort == KK_EFFORT_SWEEPS ? o->iterations : 0,
+                        .newton = o->effort == KK_EFFORT_NEWTON ? o->iterations : 0};
+}
+
 kk_status kk_simulator_set_options(kk_simulator *simulator, const kk_step_options *options, kk_error *error) {
     if (kki_is_missing(simulator)) {
         return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
@@ -87,6 +100,7 @@ kk_status kk_simulator_set_options(kk_simulator *simulator, const kk_step_option
     }
     if (status == KK_OK) {
         simulator->options = filled(simulator->model, *o);
+        simulator->effort = effort_of(o);
         kki_tendons_choose(simulator->model, simulator);
         simulator->cached.is_known = 0;
     }
@@ -144,6 +158,14 @@ int kki_has_history(const kk_model *m) {
     int any = 0;
     for (int i = 0; i < m->nactuator; i++) {
         any |= m->actuator[i].history_index >= 0;
+    }
+    return any;
+}
+
+static int has_compensation(const kk_model *m) {
+    int any = 0;
+    for (int i = 1; i < m->nbody; i++) {
+        any |= m->body[i].gravity_compensation != 0;
     }
     return any;
 }
@@ -240,8 +262,9 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->traits.has_dry_friction = count_friction(m) > 0 && m->options.integrator != KK_INTEGRATOR_RK4;
     s->traits.has_spatial_tendons = kki_has_spatial_tendons(m) || kki_has_transmission(m, KK_TRANSMISSION_CRANK);
     s->traits.has_history = kki_has_history(m);
-    s->traits.has_only_free_bodies =
-        kki_has_only_free_bodies(m) && m->nactuator == 0 && count_friction(m) == 0 && !s->paper;
+    s->traits.has_compensation = has_compensation(m);
+    s->traits.has_only_free_bodies = kki_has_only_free_bodies(m) && m->nactuator == 0 && count_friction(m) == 0 &&
+                                     !s->traits.has_compensation && !s->paper;
     s->variation.most_single = count_single(m, s);
     measure_trees(m, s);
     s->room = first_room(m, s);
@@ -266,6 +289,8 @@ static void place_readings(kki_layout *layout, const kk_model *m, kk_simulator *
     const size_t padded = ((size_t)m->nv + 7) & ~(size_t)3;
     KKI_LAYOUT_ARRAY(layout, s->readout.view_v, padded);
     KKI_LAYOUT_ARRAY(layout, s->readout.view_a, padded);
+    KKI_LAYOUT_ARRAY(layout, s->readout.seen.q, (size_t)m->nq);
+    KKI_LAYOUT_ARRAY(layout, s->readout.seen.v, (size_t)m->nv);
     KKI_LAYOUT_ARRAY(layout, s->readout.outside, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->readout.body_force, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->readout.wrench, (size_t)m->nbody);
@@ -287,7 +312,7 @@ static void place_motors(kki_layout *layout, kki_motors *x) {
 static void place_motion(kki_layout *layout, const kk_model *m, kk_simulator *s, size_t padded) {
     KKI_LAYOUT_ARRAY(layout, s->motion.q, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->motion.v, padded);
-    KKI_LAYOUT_ARRAY(layout, s->motion.activation, (size_t)m->nlag);
+    KKI_LAYOUT_ARRAY(layout, s->motion.activation, (size_t)m->nactivation);
     double **const vectors[] = {&s->forces.tau,
                                 &s->forces.diagonal,
                                 &s->kick.E,
@@ -339,6 +364,11 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     place_motors(layout, &s->forces.motors);
     KKI_LAYOUT_ARRAY(layout, s->energy.audited.q, s->traits.has_only_free_bodies ? 0 : (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->energy.audited.v, s->traits.has_only_free_bodies ? 0 : (size_t)m->nv);
+    const size_t audited_trees = s->traits.has_only_free_bodies ? 0 : (size_t)m->ntree;
+    KKI_LAYOUT_ARRAY(layout, s->energy.audited.tree, audited_trees);
+    KKI_LAYOUT_ARRAY(layout, s->energy.audited.tree_before, audited_trees);
+    KKI_LAYOUT_ARRAY(layout, s->energy.balance.group, audited_trees);
+    KKI_LAYOUT_ARRAY(layout, s->energy.balance.work, audited_trees);
     KKI_LAYOUT_ARRAY(layout, s->rk4.q_part, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->motion.q_middle, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->projection.q, (size_t)m->nq);
@@ -368,6 +398,7 @@ static void place_room(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     const size_t rows = (size_t)s->solution.max_rows + 8;
     KKI_LAYOUT_ARRAY(layout, s->contacts.manifold, (size_t)s->room.manifolds);
     KKI_LAYOUT_ARRAY(layout, s->contacts.list, (size_t)s->contacts.max);
+    KKI_LAYOUT_ARRAY(layout, s->contacts.told, (size_t)s->contacts.max);
     KKI_LAYOUT_ARRAY(layout, s->contacts.touching, (size_t)s->contacts.max_touching + 1);
     KKI_LAYOUT_ARRAY(layout, s->fast.struck, (size_t)s->contacts.max_touching);
     KKI_LAYOUT_ARRAY(layout, s->constraints.list, (size_t)s->constraints.max);
@@ -610,6 +641,26 @@ kk_status kk_simulator_create(const kk_model *model, const kk_step_options *opti
     return kki_simulator_create_from(NULL, model, options, allocator, simulator, error);
 }
 
+kk_status kk_simulation_begin(const kk_model *model, const kk_step_options *options, const kk_allocator *allocator,
+                              kk_state **state, kk_simulator **simulator, kk_error *error) {
+    if (!model || !state || !simulator) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT,
+                             "the model or the place for the state or the simulator is NULL");
+    }
+    *state = NULL;
+    *simulator = NULL;
+    kk_status status = kk_state_create(model, allocator, state);
+    if (status != KK_OK) {
+        return kki_error_set(error, status, "no memory for a state of %d coordinates", (int)model->nq);
+    }
+    status = kk_simulator_create(model, options, allocator, simulator, error);
+    if (status != KK_OK) {
+        kk_state_free(*state);
+        *state = NULL;
+    }
+    return status;
+}
+
 void kk_simulator_free(kk_simulator *simulator) {
     if (simulator) {
         const kk_allocator allocator = simulator->allocator;
@@ -619,6 +670,7 @@ void kk_simulator_free(kk_simulator *simulator) {
         kki_simulator_release_room(simulator);
         kki_near_destroy(&simulator->near);
         kk_state_free(simulator->trial);
+        kk_data_free(simulator->readout.axes);
         kk_data_free(simulator->readout.view);
         kk_data_free(simulator->data);
         kki_release(&allocator, simulator, simulator->size);
@@ -627,22 +679,16 @@ void kk_simulator_free(kk_simulator *simulator) {
 
 // ---- results
 
-kk_report kk_simulator_report(const kk_simulator *simulator) {
-    kk_report report = simulator->report;
-    kki_fill_energies(simulator, &report);
-    return report;
+const kk_report *kk_simulator_report(kk_simulator *simulator) {
+    kki_settle_energies(simulator);
+    return &simulator->report;
 }
 
-int kk_simulator_contact_count(const kk_simulator *simulator) {
+int kk_simulator_ncontact(const kk_simulator *simulator) {
     return simulator->contacts.count;
 }
 
-kk_contact kk_simulator_contact(const kk_simulator *simulator, int index) {
-    const kk_simulator *s = simulator;
-    if (index < 0 || index >= s->contacts.count) {
-        return (kk_contact){.shape = {-1, -1}, .body = {-1, -1}};
-    }
-    const kki_contact *c = &s->contacts.list[index];
+static kk_contact told(const kk_simulator *s, const kki_contact *c) {
     const kk_vec3 v = c->velocity;
     return (kk_contact){
         .shape = {c->shape[0], c->shape[1]},
@@ -654,6 +700,14 @@ kk_contact kk_simulator_contact(const kk_simulator *simulator, int index) {
         .velocity = kk_vec3_add(kk_vec3_scale(c->normal, v.x),
                                 kk_vec3_add(kk_vec3_scale(c->tangent[0], v.y), kk_vec3_scale(c->tangent[1], v.z))),
         .friction = c->friction};
+}
+
+const kk_contact *kk_simulator_contacts(kk_simulator *simulator) {
+    kk_simulator *s = simulator;
+    for (; s->contacts.ntold < s->contacts.count; s->contacts.ntold++) {
+        s->contacts.told[s->contacts.ntold] = told(s, &s->contacts.list[s->contacts.ntold]);
+    }
+    return s->contacts.told;
 }
 
 const double *kk_simulator_acceleration(const kk_simulator *simulator) {

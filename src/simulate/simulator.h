@@ -142,17 +142,6 @@ typedef struct kki_verdict {
     double d[2];
 } kki_verdict;
 
-/// A node's inertia about its center of mass, for its kinetic energy by König's theorem.
-typedef struct kki_koenig {
-    double inverse_mass; ///< 0 without mass
-    kk_sym3 J;           ///< in the node's axes
-} kki_koenig;
-
-/// Of a tree.
-typedef struct kki_energy {
-    double kinetic, potential;
-} kki_energy;
-
 /// Of a body: kinetic energy before and after the kick.
 typedef struct kki_kinetic {
     double before, after;
@@ -219,6 +208,8 @@ typedef struct kki_island {
     int8_t is_unchanged;        ///< impulses are those of the last step; behind resolve.c
     int8_t has_dependent_rows;  ///< some loop says what others say; behind kki_island_free_dependent_rows
     int8_t has_matrix;          ///< G is that of these rows
+    double
+        touch; ///< s from the step's start: of an impact whose normal or levers are not those of the step's middle; −1: none (touch.c)
     int8_t has_impacts; ///< something came to carry load, or struck or stopped inside the step; behind resolve.c
     int8_t is_swept;    ///< λ is what sweeps made of the warm start; behind kki_kept_solve
     kki_island_scratch *scratch; ///< of who solves it
@@ -334,7 +325,7 @@ typedef struct kki_cached_step {
     double *acting[3]; ///< [nactuator], [nv], [6 nbody]
 } kki_cached_step;
 
-/// Energy of the whole model: kinetic, potential, and what of that joints' springs have.
+/// Energy of a tree, or of the whole model: kinetic, potential, and what of that joints' springs have.
 typedef struct kki_audit_energy {
     double kinetic, potential, springs;
 } kki_audit_energy;
@@ -343,8 +334,15 @@ typedef struct kki_audit_energy {
 typedef struct kki_audited {
     int is_known;
     kki_audit_energy energy;
-    double *q, *v; ///< [nq], [nv]
+    kki_audit_energy *tree, *tree_before; ///< [ntree] of each tree, and at the start of the step
+    double *q, *v;                        ///< [nq], [nv]
 } kki_audited;
+
+/// Trees whose energy is balanced by their velocities (balance.c).
+typedef struct kki_balance {
+    int32_t *group; ///< [ntree] first of the trees that are one mechanism; −1: not balanced
+    double *work;   ///< [ntree] of a group's constraints, at its first tree
+} kki_balance;
 
 /// What follows from the model alone.
 typedef struct kki_traits {
@@ -354,14 +352,15 @@ typedef struct kki_traits {
     int has_dry_friction; ///< some joint has dry friction, and may stay saturated through a kick (joint_friction.c)
     int has_spatial_tendons;
     int has_history;          ///< some control is delayed
-    int has_only_free_bodies; ///< without motors and dry friction (free_bodies/stepper.c)
+    int has_compensation;     ///< some body is relieved of its weight
+    int has_only_free_bodies; ///< without motors, dry friction and compensation (free_bodies/stepper.c)
 } kki_traits;
 
 /// The moving copy of the state, and what it moves with. Vectors of velocities are in the axes of the step's middle, [nv].
 typedef struct kki_motion {
     const kk_state *start;      ///< the state itself, as long as a step lasts
     double *q, *v;              ///< [nq], [nv] now
-    double *activation;         ///< [nlag] of actuators with dynamics
+    double *activation;         ///< [nactivation] of actuators with dynamics
     double *q_middle;           ///< [nq]
     double *v_before, *v_after; ///< before and after the kick
     double *v_drift;            ///< what positions drift with behind the kick; mostly v_after
@@ -415,18 +414,29 @@ typedef struct kki_shapes {
 
 /// Fast bodies (fast.c).
 typedef struct kki_fast {
-    kki_fast_policy policy;   ///< what is done about fast pairs in this part of the step
-    double meeting;           ///< end of the part up to the first one, s from the start; −1: none
+    kki_fast_policy policy; ///< what is done about fast pairs in this part of the step
+    double meeting;         ///< end of the part up to the first one, s from the start; −1: none
+    double touch;        ///< the first impact in it, s from the start, where that is why the part ends; −1: it is not
+    int32_t seeks_touch; ///< whether a part ends where what bounces touches
     int32_t meeting_shape[2]; ///< who meets
     kki_struck *struck;       ///< [max_touching] by pair
     int32_t nstruck;
     int32_t nnear, nmeeting; ///< pairs that are near in this part of the step, and fast ones that meet in it
 } kki_fast;
 
-enum { KKI_DEEP_PAIRS = 32 }; ///< of nodes; what is beyond is contacts as all others
+/// Iterations that a step may take, by what they count; 0: as the tolerance takes.
+typedef struct kki_effort {
+    int sweeps; ///< and nothing else
+    int newton;
+    int rounds; ///< of a paper's method
+} kki_effort;
+
+enum { KKI_DEEP_PAIRS = 256 }; ///< of nodes; what is beyond is contacts as all others
 typedef struct kki_contacts {
     int32_t max, count, max_touching, ntouching;
     kki_contact *list;                      ///< [max] sorted by shapes, then feature
+    int32_t ntold;                          ///< of `told`, which is filled when somebody asks
+    kk_contact *told;                       ///< [max] as readers have them
     kki_touching *touching;                 ///< [max_touching + 1] sorted by shapes
     kki_manifold *manifold;                 ///< [room.manifolds] of the pair at hand
     int32_t ndeep, deep[KKI_DEEP_PAIRS][2]; ///< nodes that overlap deeply (constraint/overlap.c)
@@ -466,6 +476,12 @@ typedef struct kki_solution {
     double *u0, *u_start, *u_end, *travel, *total, *gain; ///< of events.c; u_end as the solution has it
 } kki_solution;
 
+/// A state whose kinematics the data holds (kinematics.c).
+typedef struct kki_observed {
+    int has, has_axes;
+    double *q, *v; ///< [nq], [nv]
+} kki_observed;
+
 /// For readers (readout.c): made when somebody asks.
 typedef struct kki_readout {
     int has_view;
@@ -474,8 +490,10 @@ typedef struct kki_readout {
     kk_force *outside;       ///< [nnode] mean forces from contacts, loops and the caller, world axes about the node
     kk_force *body_force;    ///< [nbody] the same on bodies, in their frames
     kk_force *wrench;        ///< [nbody] what each joint transmits
-    int owes_outside;        ///< contacts and loops of this step are not among the forces from outside yet (finish.c)
-    int owes_energy; ///< the report has no energies yet: what they are made of is as the step left it (finish.c)
+    kki_observed seen;
+    kk_data *axes;    ///< Jacobians where a state is; NULL until somebody asks
+    int owes_outside; ///< contacts and loops of this step are not among the forces from outside yet (finish.c)
+    int owes_energy;  ///< the report has no energies yet: what they are made of is as the step left it (finish.c)
 } kki_readout;
 
 /// Of momentum.c: trees in flight.
@@ -489,19 +507,23 @@ typedef struct kki_momentum {
 typedef struct kki_energies {
     kki_koenig *koenig;      ///< [nnode] constant
     kki_energy *tree_energy; ///< [2 ntree] of rk4.c: at the start of the step, and at its end
+    double fastest; ///< rad/s; angular velocity of the fastest node at the last state that energies were asked of
     kki_audited audited;
     int verdict;        ///< of the last part of a step (audit.h)
     double work_before; ///< of constraints in the parts of the step before this one, J
     double pushed_work; ///< of what pushes on links in this step, J
-    int may_balance;
+    double balanced,
+        balanced_before; ///< J; given back to velocities of this part of a step, and of the parts before it
+    int may_balance;     ///< some tree
+    kki_balance balance;
 } kki_energies;
 
 /// How this attempt at a step, or at a part of one, is made, and what came of it.
 typedef struct kki_retry {
-    int is_rough;  ///< an attempt ended because its bias forces can be had better
-    int attempts;  ///< at this part of a step before this one, whose mean velocity is known
-    int is_shared; ///< the step is taken in shares, each of which is corrected whatever its audit says
-    int gained;    ///< shares of the step had impulses, and were refused for what they gained
+    int is_rough; ///< an attempt ended because its bias forces can be had better
+    int attempts; ///< at this part of a step before this one, whose mean velocity is known
+    int shares; ///< that the step is taken in, each of which is corrected whatever its audit says; 0: it is taken whole
+    int gained; ///< shares of the step had impulses, and were refused for what they gained
     int may_yield; ///< contacts may give way where there is no other answer
     int degrades;  ///< the step takes the best answer of bounded effort (degrade.c)
 } kki_retry;
@@ -594,6 +616,7 @@ struct kk_simulator {
     kki_shapes shapes;
     kki_near near;
     kki_fast fast;
+    kki_effort effort;
     kki_contacts contacts;
     kki_constraints constraints;
     kki_forces forces;
@@ -639,7 +662,7 @@ static inline const kk_workers *kki_workers_of(const kk_simulator *s) {
 
 /// Whether gaps that will close in the step do not count yet (kk_step_options.discrete).
 static inline int kki_is_overlapping_only(const kk_simulator *s) {
-    return s->options.discrete >= 2 && s->options.budget > 0;
+    return s->options.detection >= 2 && s->effort.sweeps > 0;
 }
 /// simulator.c: solvers of one worker.
 kki_solver_size kki_simulator_dense_size(const kk_model *m, const kk_simulator *s);
@@ -679,6 +702,10 @@ kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count);
 void kki_near_parted(const kk_model *model, kk_simulator *s, int i);
 /// fast.c: what a pair of shapes may move against each other before detection could miss it; infinite with a plane.
 double kki_thickness(const kk_model *m, int a, int b);
+/// Radius of a ball that fits into the shape; infinite of a plane.
+double kki_inner_radius(const kki_shape *shape);
+/// Whether a shape is a ball about the center of a lone body, or of the world: however it turns, nothing on it does.
+int kki_is_central_ball(const kk_model *m, int shape);
 /// Whether two shapes that are placed and `apart` by that much or more in the step's middle, and by more than they reach, are followed in vain, or not at all:
 /// they do not meet, and the step is not cut for them.
 int kki_passes_by(const kk_model *m, const kk_simulator *s, int a, int b, double apart);
@@ -772,9 +799,9 @@ void kki_saturated_store(const kk_model *model, kk_simulator *s);
 /// @param sticks  1: a joint sticks, and nothing was done
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
                   kk_error *error);
-/// energy.c: kinetic and potential energy of every tree at (q, v), at which the data has poses and velocities. @param energy [ntree] result
-void kki_tree_energies(const kk_model *model, kk_simulator *s, const kk_data *at, const double *q, const double *v,
-                       kki_energy *energy);
+/// energy.c: kinetic and potential energy of every tree at (q, v). @param energy [ntree] result    @return the angular velocity of the fastest node, rad/s
+double kki_tree_energies(const kk_model *model, kk_simulator *s, const double *q, const double *v,
+                         kki_energy *energy);
 void kki_fill_konig(const kk_model *m, kki_koenig *koenig);
 /// Potential energy of gravity and of joints' springs at the middle, behind the forces and the kick.
 double kki_potential(const kk_model *model, const kk_simulator *s);
@@ -802,6 +829,8 @@ void kki_fill_energies(const kk_simulator *s, kk_report *report);
 void kki_settle_energies(kk_simulator *s);
 /// finish.c: adds contacts and loops of this step to s->readout.outside, for readers and for what flies.
 void kki_settle_outside(kk_simulator *s);
+/// kinematics.c: where a state of the simulator's model is and how it moves, into s->data.
+void kki_simulator_see(kk_simulator *s, const kk_state *state);
 /// loop_projection.c: loops and couplings closed to rounding at s->motion.q. Overwrites the list of constraints.
 void kki_close_loops(const kk_model *model, kk_simulator *s);
 /// cached_step.c: whether a step from this state would be the last one again, which has left all as it was.

@@ -12,11 +12,13 @@
 #include "model/warm.h"
 #include "simulate/activation.h"
 #include "simulate/audit.h"
+#include "simulate/balance.h"
 #include "simulate/degrade.h"
 #include "simulate/drift.h"
 #include "simulate/paper.h"
 #include "simulate/predict.h"
 #include "simulate/simulator.h"
+#include "simulate/touch.h"
 
 const char *kk_stage_name(kk_stage stage) {
     static const char *const names[KK_STAGE_COUNT] = {"begin",     "kinematics", "forces", "factor", "detect",
@@ -55,16 +57,18 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
     if (!s->traits.has_only_free_bodies) { // which goes to the middle from the state itself
         copy_motion(m, s, state);
     }
-    memcpy(s->motion.activation, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->motion.activation);
+    memcpy(s->motion.activation, kk_state_activation_const(state),
+           (size_t)m->nactivation * sizeof *s->motion.activation);
     memcpy(s->constraints.loop_switch, kki_state_warm_const(state) + s->warm_start.layout.first_switch,
            (size_t)m->nloop * sizeof *s->constraints.loop_switch);
     memset(s->forces.servo_mode, KKI_SERVO_NEW, (size_t)m->nactuator * sizeof *s->forces.servo_mode);
     s->constraints.count = s->constraints.nparts = s->contacts.count = s->contacts.ntouching = s->islands.count = 0;
     s->free_bodies.npoint = s->free_bodies.islands = s->free_bodies.largest = 0;
-    s->fast.meeting = -1;
+    s->fast.meeting = s->fast.touch = -1;
     s->motion.start = state;
     s->readout.owes_energy = s->readout.owes_outside = 0;
     s->energy.work_before = s->report.constraint_work;
+    s->energy.balanced = 0;
     s->h = h;
 }
 
@@ -208,21 +212,27 @@ static kk_status tell_gain(kk_simulator *s, double energy, kk_error *error) {
 /// How often the mean velocity of a rough step is corrected; each time what is off becomes smaller by a factor of the order of the turn in a step.
 enum { MOST_CORRECTIONS = 2 };
 
+/// Whether a whole step is off by so much, one way or the other, that shares of it are worth their time.
+static int is_coarse(const kk_simulator *s) {
+    const kk_audit *a = &s->report.audit;
+    return __builtin_fabs(a->error) > KKI_COARSE * a->scale;
+}
+
 /// Energy from nowhere is never certified: the step is taken again, better, or what it gained is told.
 static kk_status audit(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
-    if (s->traits.has_only_free_bodies || s->options.budget > 0 || s->options.max_newton > 0 ||
+    if (s->traits.has_only_free_bodies || s->effort.sweeps > 0 || s->effort.newton > 0 ||
         (s->rk4.is_used && s->forces.is_pushed)) {
         return KK_OK; // bodies alone keep their energy by themselves; real-time mode proves nothing; no stage's pushes are those of the step
     }
     kki_audit(m, s, state);
     const kki_verdict_of_audit verdict = kki_audit_verdict(s);
     const int is_rough =
-        verdict != KKI_AUDIT_ACCURATE || s->motion.is_fresh || (s->retry.is_shared && s->retry.attempts == 0);
+        verdict != KKI_AUDIT_ACCURATE || s->motion.is_fresh || (s->retry.shares > 0 && s->retry.attempts == 0);
     if (is_rough && s->retry.attempts < MOST_CORRECTIONS && !s->retry.degrades && !s->rk4.is_used) {
         s->retry.is_rough = 1;
         return KK_OK;
     }
-    if (verdict != KKI_AUDIT_GAINS) {
+    if (verdict != KKI_AUDIT_GAINS && !(is_coarse(s) && s->retry.shares == 0 && !s->retry.degrades)) {
         return KK_OK;
     }
     if (s->retry.degrades) {
@@ -239,10 +249,11 @@ static kk_status find_room_in(kk_simulator *s, const kk_state *state, size_t wor
 }
 
 static void commit(const kk_model *m, kk_simulator *s, kk_state *state) {
+    s->energy.balanced_before += s->energy.balanced;
     kki_cached_begin(m, s, state);
     memcpy(kk_state_q(state), s->motion.q, (size_t)m->nq * sizeof *s->motion.q);
     memcpy(kk_state_v(state), s->motion.v, (size_t)m->nv * sizeof *s->motion.v);
-    memcpy(kk_state_lag(state), s->motion.activation, (size_t)m->nlag * sizeof *s->motion.activation);
+    memcpy(kk_state_activation(state), s->motion.activation, (size_t)m->nactivation * sizeof *s->motion.activation);
     kki_warm_commit(s, state);
     kk_state_set_time(state, kk_state_time(state) + s->h);
 }
@@ -297,7 +308,8 @@ static kk_status prepare_again(const kk_model *m, kk_simulator *s, const kk_stat
     const kk_report spent = s->report; // of time only
     s->report = *before;
     memcpy(s->report.seconds, spent.seconds, sizeof spent.seconds);
-    memcpy(s->motion.activation, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->motion.activation);
+    memcpy(s->motion.activation, kk_state_activation_const(state),
+           (size_t)m->nactivation * sizeof *s->motion.activation);
     s->data->kernels->kick_prepare(m, &s->data->scratch, s->motion.q, s->motion.v,
                                    s->motion.v_bias); // takes the caller's wrenches out again
     const kk_status status = kki_constrain(m, s);
@@ -351,7 +363,8 @@ static kk_status integrate(const kk_model *m, kk_simulator *s, const kk_state *s
             return status;
         }
         s->rk4.is_used = 0;
-        memcpy(s->motion.activation, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->motion.activation);
+        memcpy(s->motion.activation, kk_state_activation_const(state),
+               (size_t)m->nactivation * sizeof *s->motion.activation);
         copy_motion(m, s, state);
         go_to_middle(m, s, state);
     }
@@ -382,7 +395,7 @@ static kk_status try_once(const kk_model *model, kk_simulator *s, kk_state *stat
     if (status == KK_OK) {
         status = integrate(model, s, state, input, &t, error);
     }
-    if (status != KK_OK) {
+    if (status != KK_OK || kki_seek_touch(s)) {
         return status;
     }
 
@@ -395,7 +408,7 @@ static kk_status try_once(const kk_model *model, kk_simulator *s, kk_state *stat
         kki_keep_momentum(model, s, state);
     }
     kki_warm_store(s);
-    s->energy.may_balance = kki_may_balance(model, s);
+    kki_find_balanced(model, s);
     kki_close_loops(model, s);
     if (!s->rk4.is_used) {
         kki_remember_flights(model, s);
@@ -440,18 +453,23 @@ static kk_status attempt(const kk_model *m, kk_simulator *s, kk_state *state, co
 /// Pairs that may meet in a part of a step which is cut for the first of them, and near pairs that may be looked at before the last cut of a step: hundreds
 /// of cuts for a bullet, few in a heap. Beyond, what meets gets contacts of its impacts.
 enum { MOST_MEETINGS = 4, MOST_LOOKS = 4000 };
+/// Looks at touches in a step, and in a part of it: beyond, what touches leaves along the normal of a part's middle.
+enum { MOST_TOUCHES = 64, MOST_LOOKS_AT_TOUCH = 12 };
 /// Shares that a step which cannot be proved is taken in: before contacts give way, and behind that.
 enum { FEW_SHARES = 4, MOST_SHARES = 32 };
+/// Shares of a step that is coarse, behind which it is taken as it is unless it gains.
+enum { ENOUGH_SHARES = 8 };
 
 /// Fast pairs are followed up to their meetings; where many meet, they get contacts of their impacts in what is left.
-static kki_fast_policy look_of(const kk_simulator *s, int looked_at) {
-    return s->options.discrete ? KKI_FAST_AT_MIDDLE : looked_at >= MOST_LOOKS ? KKI_FAST_IMPACTS : KKI_FAST_AHEAD;
+static kki_fast_policy policy_of(const kk_simulator *s, int looked_at) {
+    return s->options.detection ? KKI_FAST_AT_MIDDLE : looked_at >= MOST_LOOKS ? KKI_FAST_IMPACTS : KKI_FAST_AHEAD;
 }
 
 /// What each part may gain must not add up to more than a step may.
 static kk_status audit_parts(kk_simulator *s, kk_error *error) {
     const kk_audit *a = &s->report.audit;
-    if (!(a->error > KKI_MOST_GAIN * a->scale)) {
+    const int gains = a->error - s->energy.balanced_before > KKI_MOST_GAIN * a->scale;
+    if (!gains && !(is_coarse(s) && s->retry.shares > 0 && s->retry.shares < ENOUGH_SHARES)) {
         return KK_OK;
     }
     if (s->retry.degrades) {
@@ -461,28 +479,63 @@ static kk_status audit_parts(kk_simulator *s, kk_error *error) {
     return tell_gain(s, a->error, error);
 }
 
+/// Where a step in parts has come to.
+typedef struct progress {
+    double left;   ///< s
+    double length; ///< of the part at hand, s
+    double ahead;  ///< 0, or how long behind the part at hand something touches, s
+    int looked_at, touched;
+} progress;
+
+/// What the last attempt saw coming makes the part shorter.
+static kki_fast_policy shorten(const kk_simulator *s, kki_fast_policy looks, progress *p) {
+    p->ahead = 0;
+    if (s->fast.touch >= 0) {
+        p->touched++;
+        p->length = s->fast.meeting;
+        p->ahead = s->fast.touch > p->length ? s->fast.touch - p->length : 0;
+        return looks;
+    }
+    if (s->fast.nmeeting > MOST_MEETINGS) {
+        p->looked_at = MOST_LOOKS;
+        return KKI_FAST_IMPACTS;
+    }
+    p->length = s->fast.meeting;
+    p->looked_at += s->fast.nnear;
+    return KKI_FAST_AT_MIDDLE;
+}
+
+/// One part: what was predicted from afar is looked at again on the way, so it may become shorter several times.
+static kk_status step_part(const kk_model *m, kk_simulator *s, const kk_input *input, int is_known, progress *p,
+                           kk_error *error) {
+    kki_fast_policy looks = policy_of(s, p->looked_at);
+    kk_status status = KK_OK;
+    if (!is_known) {
+        p->ahead = 0;
+        s->fast.seeks_touch = p->touched < MOST_TOUCHES && s->options.detection == KK_DETECTION_CONTINUOUS;
+        status = attempt(m, s, s->trial, input, p->length, looks, error);
+    }
+    for (int looked = 1; status == KK_OK && s->fast.meeting >= 0; looked++) {
+        looks = shorten(s, looks, p);
+        s->fast.seeks_touch &= looked < MOST_LOOKS_AT_TOUCH;
+        status = attempt(m, s, s->trial, input, p->length, looks, error);
+    }
+    return status;
+}
+
 /// A step in parts, on a copy of the state: from meeting to meeting of fast bodies, and none longer than `longest`.
 /// @param meets  whether the first meeting is known
 static kk_status step_in_parts(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                                double longest, int meets, kk_error *error) {
-    double left = h;
-    int parts = 0, looked_at = 0;
+    progress p = {.left = h};
+    s->energy.balanced_before = 0;
+    int parts = 0;
     kk_status status = kk_state_copy(s->trial, state);
-    while (status == KK_OK && left > 1e-9 * h) {
-        double length = left > 1.5 * longest ? longest : left;
-        if (parts > 0 || !meets) {
-            status = attempt(m, s, s->trial, input, length, look_of(s, looked_at), error);
-        }
-        if (status == KK_OK && s->fast.meeting >= 0 && s->fast.nmeeting > MOST_MEETINGS) {
-            looked_at = MOST_LOOKS;
-            status = attempt(m, s, s->trial, input, length, KKI_FAST_IMPACTS, error);
-        } else if (status == KK_OK && s->fast.meeting >= 0) {
-            length = s->fast.meeting;
-            looked_at += s->fast.nnear;
-            status = attempt(m, s, s->trial, input, length, KKI_FAST_AT_MIDDLE, error);
-        }
-        left -= length;
-        parts++;
+    for (; status == KK_OK && p.left > 1e-9 * h; parts++) {
+        p.length = p.left > 1.5 * longest ? longest : p.left;
+        p.length = p.ahead > 0 && 2 * p.ahead < p.length ? 2 * p.ahead : p.length; // the touch in its middle
+        status = step_part(m, s, input, parts == 0 && meets, &p, error);
+        p.left -= p.length;
     }
     s->report.substeps = parts;
     status = status ? status : audit_parts(s, error);
@@ -508,13 +561,13 @@ static void blank_report(kk_report *report) {
 static kk_status step_in_shares(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                                 int first, int last, kk_error *error) {
     kk_status status = KK_NOT_CONVERGED;
-    s->retry.is_shared = 1;
     for (int n = first; status == KK_NOT_CONVERGED && n <= last; n *= 2) {
         blank_report(&s->report);
         s->retry.gained = 0;
+        s->retry.shares = n;
         status = step_in_parts(m, s, state, input, h, h / n, 0, error);
     }
-    s->retry.is_shared = 0;
+    s->retry.shares = 0;
     return status;
 }
 
@@ -601,7 +654,8 @@ static kk_status step(const kk_model *m, kk_simulator *s, kk_state *state, const
     if (s->paper) {
         return step_by_paper(m, s, state, input, error);
     }
-    kk_status status = attempt(m, s, state, input, h, look_of(s, 0), error);
+    s->fast.seeks_touch = s->options.detection == KK_DETECTION_CONTINUOUS;
+    kk_status status = attempt(m, s, state, input, h, policy_of(s, 0), error);
     if (status == KK_OK && s->fast.meeting >= 0) {
         status = step_in_parts(m, s, state, input, h, h, 1, error);
     } else if (status == KK_OK) {
@@ -630,6 +684,7 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
     if (!model || !state || !s) {
         return kki_error_set(error, KK_INVALID_ARGUMENT, "begin: the model, state or simulator is NULL");
     }
+    s->contacts.ntold = s->readout.seen.has = 0;
     const kk_input acting = given ? without_zeros(model, *given) : (kk_input){0};
     const kk_input *input = given ? &acting : NULL;
     kk_status status = check(model, s, state, error);

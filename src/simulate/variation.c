@@ -68,7 +68,8 @@ static kk_status check_crowd(const kk_model *base, const kk_simulator *s, kk_err
     for (int k = 0; k < base->nv; k++) {
         rubs |= base->dof[k].friction > 0;
     }
-    if (s->traits.has_only_free_bodies == (kki_has_only_free_bodies(base) && base->nactuator == 0 && !rubs)) {
+    if (s->traits.has_only_free_bodies ==
+        (kki_has_only_free_bodies(base) && base->nactuator == 0 && !s->traits.has_compensation && !rubs)) {
         return KK_OK;
     }
     return kki_error_set(error, KK_INVALID_MODEL,
@@ -148,7 +149,7 @@ static void begin_anew(const kk_model *m, kk_simulator *s) {
     memcpy(f->diagonal, m->dof_armature, bytes);
     f->spring_energy = f->tendon_energy = 0;
     f->no_tau = f->has_applied = 0;
-    s->cached.is_known = s->energy.audited.is_known = s->readout.has_view = 0;
+    s->cached.is_known = s->energy.audited.is_known = s->readout.has_view = s->readout.seen.has = 0;
 }
 
 static void turn_data(const kk_model *m, int has_other_nodes, kk_data *d) {

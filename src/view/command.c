@@ -212,7 +212,7 @@ static kk_status do_pose(const command *c) {
     }
     kk_state_free(s->state);
     s->state = fresh;
-    s->has_step = s->has_readings = s->failed = s->differs = 0;
+    s->has_step = s->has_sensor_data = s->failed = s->differs = 0;
     s->edit_count = s->version;
     kki_history_clear(s);
     return KK_OK;
@@ -279,7 +279,7 @@ static kk_status do_restore(const command *c) {
     }
     memcpy(s->control, slot->number, (size_t)s->nactuator * sizeof(double));
     s->steps = slot->steps;
-    s->has_step = s->has_readings = s->failed = s->differs = 0;
+    s->has_step = s->has_sensor_data = s->failed = s->differs = 0;
     s->edit_count = s->version;
     kki_history_clear(s);
     return KK_OK;

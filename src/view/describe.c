@@ -112,27 +112,27 @@ static void put_frame(kki_json_writer *w, const kk_model *model, int id) {
 
 // ---- shapes
 
-static void put_colour(kki_json_writer *w, const char *key, const float colour[4]) {
-    kki_json_put_numbers(w, key, (const double[]){colour[0], colour[1], colour[2], colour[3]}, 4);
+static void put_color(kki_json_writer *w, const char *key, const float color[4]) {
+    kki_json_put_numbers(w, key, (const double[]){color[0], color[1], color[2], color[3]}, 4);
 }
 
-/// A file, or a pattern of two colours.
-static void put_texture(kki_json_writer *w, const kk_look_def *look) {
+/// A file, or a pattern of two colors.
+static void put_texture(kki_json_writer *w, const kk_visual_def *visual) {
     static const char *const words[] = {"none", "flat", "gradient", "checker"};
-    const float(*c)[3] = look->pattern_colour;
-    if (look->pattern == KK_PATTERN_NONE && !(look->texture && look->texture[0])) {
+    const float(*c)[3] = visual->pattern_color;
+    if (visual->pattern == KK_PATTERN_NONE && !(visual->texture && visual->texture[0])) {
         return;
     }
     kki_json_open(w, "texture", '{');
-    if (look->texture && look->texture[0]) {
-        kki_json_put_string(w, "file", look->texture);
+    if (visual->texture && visual->texture[0]) {
+        kki_json_put_string(w, "file", visual->texture);
     }
-    if (look->pattern != KK_PATTERN_NONE) {
-        kki_json_put_string(w, "pattern", words[look->pattern]);
-        kki_json_put_numbers(w, "colours", (const double[]){c[0][0], c[0][1], c[0][2], c[1][0], c[1][1], c[1][2]}, 6);
+    if (visual->pattern != KK_PATTERN_NONE) {
+        kki_json_put_string(w, "pattern", words[visual->pattern]);
+        kki_json_put_numbers(w, "colors", (const double[]){c[0][0], c[0][1], c[0][2], c[1][0], c[1][1], c[1][2]}, 6);
     }
-    kki_json_put_numbers(w, "repeat", (const double[]){look->repeat[0], look->repeat[1]}, 2);
-    kki_json_put_bool(w, "by_size", look->repeats_by_size);
+    kki_json_put_numbers(w, "repeat", (const double[]){visual->repeat[0], visual->repeat[1]}, 2);
+    kki_json_put_bool(w, "by_size", visual->repeats_by_size);
     kki_json_close(w, '}');
 }
 
@@ -150,10 +150,10 @@ static void put_shape(kki_json_writer *w, const kk_model *model, int id) {
     kki_json_put_bool(w, "visible", s.purpose & KK_SHAPE_VISIBLE);
     kki_json_put_int(w, "material", s.material);
     kki_json_put_number(w, "margin", s.margin);
-    if (s.look >= 0) {
-        const kk_look_def look = kk_model_look(model, s.look);
-        put_colour(w, "colour", look.colour);
-        put_texture(w, &look);
+    if (s.visual >= 0) {
+        const kk_visual_def visual = kk_model_visual(model, s.visual);
+        put_color(w, "color", visual.color);
+        put_texture(w, &visual);
     }
     kki_json_close(w, '}');
 }
@@ -161,8 +161,8 @@ static void put_shape(kki_json_writer *w, const kk_model *model, int id) {
 static void put_part(kki_json_writer *w, const kk_mesh_part *part) {
     kki_json_open(w, NULL, '{');
     kki_json_put_string(w, "name", part->name);
-    if (part->has_colour) {
-        put_colour(w, "colour", part->colour);
+    if (part->has_color) {
+        put_color(w, "color", part->color);
     }
     kki_json_put_int(w, "first", part->first_face);
     kki_json_put_int(w, "count", part->face_count);

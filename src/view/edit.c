@@ -16,15 +16,22 @@ static const kki_keyword solver_words[] = {{"exact", KK_SOLVER_EXACT},
                                            {"kuroda", KK_SOLVER_KURODA},
                                            {NULL, 0}};
 
+static const kki_keyword effort_words[] = {
+    {"tolerance", KK_EFFORT_TOLERANCE}, {"newton", KK_EFFORT_NEWTON}, {"sweeps", KK_EFFORT_SWEEPS}, {NULL, 0}};
+
+static const kki_keyword detection_words[] = {{"continuous", KK_DETECTION_CONTINUOUS},
+                                              {"discrete", KK_DETECTION_DISCRETE},
+                                              {"overlap", KK_DETECTION_OVERLAP},
+                                              {NULL, 0}};
+
 static const kki_field step_fields[] = {
     {"solver", KKI_FIELD_WORD, false, AT(solver), solver_words, "how forces of contact are found"},
     {"tolerance", KKI_FIELD_NUMBER, false, AT(tolerance), NULL, "m/s"},
-    {"max_sweeps", KKI_FIELD_COUNT, false, AT(max_sweeps), NULL, ""},
-    {"max_newton", KKI_FIELD_COUNT, false, AT(max_newton), NULL, ""},
-    {"budget", KKI_FIELD_COUNT, false, AT(budget), NULL, "sweeps and nothing else; 0: to the tolerance"},
+    {"effort", KKI_FIELD_WORD, false, AT(effort), effort_words, "what iterations count"},
+    {"iterations", KKI_FIELD_COUNT, false, AT(iterations), NULL, "0: as the tolerance takes"},
     {"restitution_speed", KKI_FIELD_NUMBER, false, AT(restitution_speed), NULL, "m/s"},
     {"correction", KKI_FIELD_NUMBER, false, AT(correction), NULL, "m"},
-    {"discrete", KKI_FIELD_FLAG, false, AT(discrete), NULL, ""},
+    {"detection", KKI_FIELD_WORD, false, AT(detection), detection_words, "where contact is looked for"},
     {"explicit_servos", KKI_FIELD_FLAG, false, AT(explicit_servos), NULL, ""},
     {NULL, KKI_FIELD_NUMBER, false, 0, NULL, NULL}};
 

@@ -33,11 +33,11 @@ static void add_contact(const kk_model *model, const kk_contact *c, support *s) 
 }
 
 /// On the plane of the lowest contact; NaN where nothing is pushed upwards.
-static kk_vec3 zmp_of(const kk_model *model, const kk_simulator *simulator) {
+static kk_vec3 zmp_of(const kk_model *model, kk_simulator *simulator) {
     support s = {{{0, 0, 0}, {0, 0, 0}}, 0, 0};
-    const int count = simulator ? kk_simulator_contact_count(simulator) : 0;
+    const int count = simulator ? kk_simulator_ncontact(simulator) : 0;
     for (int i = 0; i < count; i++) {
-        const kk_contact c = kk_simulator_contact(simulator, i);
+        const kk_contact c = kk_simulator_contacts(simulator)[i];
         add_contact(model, &c, &s);
     }
     const kk_vec3 f = s.sum.linear, n = s.sum.angular;
@@ -80,7 +80,7 @@ static void put_header(kki_bytes *b, const kk_view_source *s, const kk_report *r
                                (uint32_t)kk_model_nq(m),
                                (uint32_t)kk_model_nv(m),
                                (uint32_t)kk_model_nactuator(m),
-                               (uint32_t)kk_model_nreading(m),
+                               (uint32_t)kk_model_nsensordata(m),
                                0};
     for (int i = 0; i < 10; i++) {
         kki_put_u32(b, counts[i]);
@@ -125,21 +125,21 @@ static void put_arrays(kki_bytes *b, const kk_view_source *s, int ncontact) {
         put_pose(b, kk_body_pose(m, s->data, i));
     }
     for (int i = 0; i < ncontact; i++) {
-        const kk_contact c = kk_simulator_contact(s->simulator, i);
+        const kk_contact c = kk_simulator_contacts(s->simulator)[i];
         put_contact(b, &c);
     }
     kki_put_doubles(b, s->q, kk_model_nq(m));
     kki_put_doubles(b, s->v, nv);
     kki_put_doubles(b, s->simulator ? kk_simulator_force(s->simulator, KK_FORCE_ACTUATOR) : NULL, nv);
     kki_put_doubles(b, s->control, kk_model_nactuator(m));
-    kki_put_doubles(b, s->readings, kk_model_nreading(m));
+    kki_put_doubles(b, s->sensor_data, kk_model_nsensordata(m));
     put_wrenches(b, s);
 }
 
 size_t kk_view_frame_size(const kk_model *m, int ncontact) {
     const size_t numbers = 13 * (size_t)kk_model_nbody(m) + KK_VIEW_CONTACT_NUMBERS * (size_t)ncontact +
                            (size_t)kk_model_nq(m) + 2 * (size_t)kk_model_nv(m) + (size_t)kk_model_nactuator(m) +
-                           (size_t)kk_model_nreading(m);
+                           (size_t)kk_model_nsensordata(m);
     return KK_VIEW_FRAME_HEADER + 4 * numbers;
 }
 
@@ -152,9 +152,9 @@ kk_status kk_view_frame(const kk_view_source *source, void *bytes, size_t room, 
     if (!bytes || room < least) {
         return KK_SIZE_MISMATCH;
     }
-    const int all = source->simulator ? kk_simulator_contact_count(source->simulator) : 0;
+    const int all = source->simulator ? kk_simulator_ncontact(source->simulator) : 0;
     const int ncontact = (room - least) / contact < (size_t)all ? (int)((room - least) / contact) : all;
-    const kk_report report = source->simulator ? kk_simulator_report(source->simulator) : source->report;
+    const kk_report report = source->simulator ? *kk_simulator_report(source->simulator) : source->report;
     kki_bytes b = {bytes};
     *size = kk_view_frame_size(m, ncontact);
     put_header(&b, source, &report, ncontact, *size);

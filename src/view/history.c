@@ -15,7 +15,7 @@ enum { CONTACTS, PAIRS, OTHERS, CONTACT_SIZE, COUNTS };
 
 size_t kki_state_numbers(const kk_session *s) {
     return 1 +
-           (size_t)(kk_model_nq(s->model) + kk_model_nv(s->model) + kk_model_nlag(s->model) +
+           (size_t)(kk_model_nq(s->model) + kk_model_nv(s->model) + kk_model_nactivation(s->model) +
                     kki_warm_layout_of(s->model).size) +
            COUNTS;
 }
@@ -36,7 +36,7 @@ void kki_state_keep(const kk_session *s, double *numbers) {
     numbers[0] = kk_state_time(s->state);
     double *at = keep(numbers + 1, kk_state_q_const(s->state), kk_model_nq(s->model));
     at = keep(at, kk_state_v_const(s->state), kk_model_nv(s->model));
-    at = keep(at, kk_state_lag_const(s->state), kk_model_nlag(s->model));
+    at = keep(at, kk_state_activation_const(s->state), kk_model_nactivation(s->model));
     at = keep(at, kki_state_warm_const(s->state), kki_warm_layout_of(s->model).size);
     at = keep(at, counts, COUNTS);
     for (size_t i = 0; i < kki_warm_words(&list); i++) {
@@ -69,15 +69,15 @@ static kk_status put_back_list(kk_session *s, const double *counts) {
 }
 
 kk_status kki_state_put_back(kk_session *s, const double *numbers, kk_error *error) {
-    const int nq = kk_model_nq(s->model), nv = kk_model_nv(s->model), nlag = kk_model_nlag(s->model);
+    const int nq = kk_model_nq(s->model), nv = kk_model_nv(s->model), nactivation = kk_model_nactivation(s->model);
     const int nwarm = kki_warm_layout_of(s->model).size;
-    if (put_back_list(s, numbers + 1 + nq + nv + nlag + nwarm) != KK_OK) {
+    if (put_back_list(s, numbers + 1 + nq + nv + nactivation + nwarm) != KK_OK) {
         return kki_error_set(error, KK_OUT_OF_MEMORY, "out of memory for the contacts of a state");
     }
     kk_state_set_time(s->state, numbers[0]);
     const double *at = put_back(kk_state_q(s->state), numbers + 1, nq);
     at = put_back(kk_state_v(s->state), at, nv);
-    at = put_back(kk_state_lag(s->state), at, nlag);
+    at = put_back(kk_state_activation(s->state), at, nactivation);
     (void)put_back(kki_state_warm(s->state), at, nwarm);
     return KK_OK;
 }
@@ -226,7 +226,7 @@ kk_status kki_history_go_before(kk_session *s, int64_t step, kk_error *error) {
     status = status ? status : kki_state_put_back(s, record(h, key) + 1, error);
     if (status == KK_OK) {
         s->steps = at;
-        s->has_step = s->has_readings = 0;
+        s->has_step = s->has_sensor_data = 0;
     }
     return status;
 }

@@ -65,12 +65,13 @@ static kk_status carry_over(const kk_session *s, const parts *p) {
     if (!s->state) {
         return KK_OK;
     }
-    const int nlag = kk_model_nlag(p->model), nwarm = kki_warm_layout_of(p->model).size;
+    const int nactivation = kk_model_nactivation(p->model), nwarm = kki_warm_layout_of(p->model).size;
     kk_state_set_time(p->state, kk_state_time(s->state));
     memcpy(kk_state_q(p->state), kk_state_q_const(s->state), (size_t)kk_model_nq(p->model) * sizeof(double));
     memcpy(kk_state_v(p->state), kk_state_v_const(s->state), (size_t)kk_model_nv(p->model) * sizeof(double));
-    if (nlag == kk_model_nlag(s->model)) {
-        memcpy(kk_state_lag(p->state), kk_state_lag_const(s->state), (size_t)nlag * sizeof(double));
+    if (nactivation == kk_model_nactivation(s->model)) {
+        memcpy(kk_state_activation(p->state), kk_state_activation_const(s->state),
+               (size_t)nactivation * sizeof(double));
     }
     if (nwarm != kki_warm_layout_of(s->model).size) {
         return KK_OK;
@@ -103,7 +104,7 @@ static void take_parts(kk_session *s, const parts *p) {
     s->state = p->state;
     s->simulator = p->simulator;
     s->data = p->data;
-    s->has_step = s->has_readings = 0;
+    s->has_step = s->has_sensor_data = 0;
     s->generation++;
 }
 
@@ -118,12 +119,12 @@ kk_status kki_session_rebuild(kk_session *s, kk_error *error) {
 
 static kk_status make_arrays(kk_session *s) {
     s->nactuator = kk_model_nactuator(s->model);
-    s->nreading = kk_model_nreading(s->model);
+    s->nsensordata = kk_model_nsensordata(s->model);
     s->nbody = kk_model_nbody(s->model);
     s->control = kki_allocate_array_zeroed(&s->allocator, (size_t)s->nactuator, sizeof *s->control);
-    s->readings = kki_allocate_array_zeroed(&s->allocator, (size_t)s->nreading, sizeof *s->readings);
+    s->sensor_data = kki_allocate_array_zeroed(&s->allocator, (size_t)s->nsensordata, sizeof *s->sensor_data);
     s->wrench = kki_allocate_array_zeroed(&s->allocator, (size_t)s->nbody, sizeof *s->wrench);
-    return s->control && s->readings && s->wrench ? kki_history_create(s) : KK_OUT_OF_MEMORY;
+    return s->control && s->sensor_data && s->wrench ? kki_history_create(s) : KK_OUT_OF_MEMORY;
 }
 
 static kk_status start(kk_session *s, kk_error *error) {
@@ -178,7 +179,7 @@ void kk_session_free(kk_session *session) {
         kki_release(&own, s->slot[i].number, s->slot[i].size);
     }
     kki_release_array(&own, s->control, (size_t)s->nactuator, sizeof *s->control);
-    kki_release_array(&own, s->readings, (size_t)s->nreading, sizeof *s->readings);
+    kki_release_array(&own, s->sensor_data, (size_t)s->nsensordata, sizeof *s->sensor_data);
     kki_release_array(&own, s->wrench, (size_t)s->nbody, sizeof *s->wrench);
     kki_release_array(&own, s->edit, (size_t)s->edit_room, sizeof *s->edit);
     kki_release(&own, s->frame, s->frame_room);
@@ -216,16 +217,16 @@ int kk_session_is_paused(const kk_session *session) {
     return session->paused;
 }
 
-const double *kk_session_readings(kk_session *session) {
+const double *kk_session_sensor_data(kk_session *session) {
     kk_session *s = session;
-    if (!s->has_readings) {
-        memset(s->readings, 0, (size_t)s->nreading * sizeof *s->readings);
-        if (s->has_step && s->nreading > 0) {
-            (void)kk_simulator_read_sensors(s->simulator, s->state, 1, s->readings, NULL);
+    if (!s->has_sensor_data) {
+        memset(s->sensor_data, 0, (size_t)s->nsensordata * sizeof *s->sensor_data);
+        if (s->has_step && s->nsensordata > 0) {
+            (void)kk_simulator_read_sensors(s->simulator, s->state, 1, s->sensor_data, NULL);
         }
-        s->has_readings = 1;
+        s->has_sensor_data = 1;
     }
-    return s->readings;
+    return s->sensor_data;
 }
 
 // ---- changing
@@ -258,7 +259,7 @@ kk_status kki_session_reset(kk_session *s, int keyframe, kk_error *error) {
     let_go(s);
     s->steps = 0;
     s->owed = 0;
-    s->failed = s->differs = s->has_step = s->has_readings = 0;
+    s->failed = s->differs = s->has_step = s->has_sensor_data = 0;
     s->edit_count = s->version;
     kki_history_clear(s);
     return KK_OK;
@@ -467,7 +468,7 @@ static kk_status step_once(kk_session *s, kk_error *error) {
     }
     const kk_input input = {.control = s->control, .wrench = wrenches(s, &given)};
     status = status ? status : kk_step(s->model, s->state, s->simulator, &input, error);
-    s->has_readings = 0;
+    s->has_sensor_data = 0;
     if (status != KK_OK) {
         kki_history_cut(s);
         return status;
@@ -558,7 +559,7 @@ static kk_view_source source_of(kk_session *s) {
         .q = kk_state_q_const(s->state),
         .v = kk_state_v_const(s->state),
         .control = s->control,
-        .readings = kk_session_readings(s),
+        .sensor_data = kk_session_sensor_data(s),
         .simulator = s->has_step ? s->simulator : NULL,
         .state_hash = kk_state_hash(s->state),
         .generation = s->generation,
@@ -573,7 +574,7 @@ kk_status kk_session_frame(kk_session *session, const void **bytes, size_t *size
         return kki_error_set(error, KK_INVALID_ARGUMENT, "an argument that must be given is NULL");
     }
     kk_session *s = session;
-    const size_t need = kk_view_frame_size(s->model, s->has_step ? kk_simulator_contact_count(s->simulator) : 0);
+    const size_t need = kk_view_frame_size(s->model, s->has_step ? kk_simulator_ncontact(s->simulator) : 0);
     if (need > s->frame_room) {
         const size_t room = need + need / 4; // contacts come one by one
         void *frame = kki_allocate(&s->allocator, room);

@@ -12,7 +12,7 @@ typedef struct kki_drag {
     double point[3], target[3], stiffness, damping;
 } kki_drag;
 
-/// A force and a moment at a body's centre of mass, world axes.
+/// A force and a moment at a body's center of mass, world axes.
 typedef struct kki_push {
     double body; ///< 0: none
     double force[3], moment[3];
@@ -55,17 +55,17 @@ struct kk_session {
     kk_simulator *simulator;
     kk_data *data;
     kk_step_options options;
-    double *control;  ///< [nactuator]
-    double *readings; ///< [nreading]
-    kk_force *wrench; ///< [nbody]
-    int nactuator, nreading, nbody;
+    double *control;     ///< [nactuator]
+    double *sensor_data; ///< [nsensordata]
+    kk_force *wrench;    ///< [nbody]
+    int nactuator, nsensordata, nbody;
     kki_drag drag;
     kki_push push;
     int push_steps; ///< that are left
     double speed, owed;
     int paused, failed, differs;
-    int has_step;     ///< the simulator holds the step that led to the state
-    int has_readings; ///< they are of the state
+    int has_step;        ///< the simulator holds the step that led to the state
+    int has_sensor_data; ///< they are of the state
     int64_t steps;
     uint32_t generation, notices;
     char notice[KK_ERROR_TEXT_SIZE];

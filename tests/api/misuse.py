@@ -25,7 +25,7 @@ UNMADE = {"kk_placed", "kk_player", "kk_command"}  # their insides are made by c
 CALLBACKS = {"kk_recorder_sink": "keep", "kk_table_sink": "keep", "kk_cost": "cost", "kk_controller": "control", "kk_task": "NULL"}
 # pointers that may be NULL wherever they stand: results that nobody asked for, an allocator, an error
 OPTIONAL = {"kk_allocator", "kk_error"}
-INDICES = {"body", "frame", "index", "shape_a", "shape_b", "tendon", "mesh", "field", "loop", "dof", "shape", "keyframe", "other", "column", "look", "material",
+INDICES = {"body", "frame", "index", "shape_a", "shape_b", "tendon", "mesh", "field", "loop", "dof", "shape", "keyframe", "other", "column", "visual", "material",
            "actuator", "sensor", "on", "joint", "first_foot", "simulation", "id"}
 OUTSIDE = ("-1", "-2147483647 - 1", "1000000", "2147483647")
 

@@ -184,7 +184,7 @@ KK_TEST(results_may_lie_on_the_last_input) {
     scene_free(&s);
 }
 
-// a robot whose numbers are rubbish is rubbish alone: its neighbours in the lanes get the bytes they would have had
+// a robot whose numbers are rubbish is rubbish alone: its neighbors in the lanes get the bytes they would have had
 KK_TEST(a_nan_stays_in_its_lane) {
     static const double rubbish[] = {__builtin_nan(""), __builtin_inf(), 1e300};
     scene s = scene_robot("quadruped", 1);

@@ -22,7 +22,7 @@ static stage yard(void) {
     kk_actuator_def motor = kk_actuator_def_default();
     motor.name = "motor";
     motor.target = "upper_joint";
-    motor.lag = KK_LAG_FILTER;
+    motor.activation = KK_ACTIVATION_FILTER;
     motor.time_constant = 0.02;
     KK_CHECK_EQ_INT(kk_spec_add_actuator(s.spec, &motor, NULL, &s.error), KK_OK);
     kk_sensor_def sensor = kk_sensor_def_default();
@@ -104,7 +104,7 @@ KK_TEST(simulations_are_steps_of_each_alone) {
         double reading = 0;
         const uint64_t expected = alone(&s, i, rounds, substeps, 5, &reading);
         KK_CHECK(hash_of(&s, many, i) == expected);
-        KK_CHECK_BITS(kk_simulations_readings(many)[i], reading);
+        KK_CHECK_BITS(kk_simulations_sensor_data(many)[i], reading);
         KK_CHECK_BITS(kk_simulations_time(many)[i], kk_state_time(s.state));
         KK_CHECK_EQ_INT(kk_simulations_results(many)[i].substeps, substeps);
     }
@@ -174,7 +174,7 @@ static uint64_t run_by(int workers, uint64_t hash[MANY]) {
         const size_t nbody = (size_t)kk_model_nbody(s.model);
         shown = kk_hash_doubles(kk_simulations_poses(many), MANY * nbody * 7, 0);
         shown = kk_hash_doubles(kk_simulations_velocities(many), MANY * nbody * 6, shown);
-        shown = kk_hash_doubles(kk_simulations_readings(many), MANY, shown);
+        shown = kk_hash_doubles(kk_simulations_sensor_data(many), MANY, shown);
     }
     kk_simulations_free(many);
     stage_end(&s);
@@ -205,13 +205,13 @@ static void check_rollout(int workers, int fails) {
     kk_simulations *a = simulations_of(&s, MANY, &def), *b = simulations_of(&s, MANY, &by_hand);
     enum { MOST = 32 };
     const int nq = kk_model_nq(s.model), nv = kk_model_nv(s.model);
-    static double control[SOME * ROUNDS], q[SOME * ROUNDS * MOST], v[SOME * ROUNDS * MOST], readings[SOME * ROUNDS];
+    static double control[SOME * ROUNDS], q[SOME * ROUNDS * MOST], v[SOME * ROUNDS * MOST], sensor_data[SOME * ROUNDS];
     for (int k = 0; k < SOME * ROUNDS; k++) {
         control[k] = control_of(k / ROUNDS, k % ROUNDS);
     }
     control[3 * ROUNDS + 5] = fails ? __builtin_nan("") : control[3 * ROUNDS + 5];
     const kk_status status =
-        kk_simulations_rollout(a, index, SOME, ROUNDS, SUBSTEPS, control, q, v, readings, &s.error);
+        kk_simulations_rollout(a, index, SOME, ROUNDS, SUBSTEPS, control, q, v, sensor_data, &s.error);
     KK_CHECK_EQ_INT(status, fails ? KK_NOT_FINITE : KK_OK);
     KK_CHECK(!fails || strncmp(s.error.text, "simulation 3: ", 14) == 0);
     for (int t = 0; t < ROUNDS; t++) {
@@ -223,7 +223,7 @@ static void check_rollout(int workers, int fails) {
             const int at = k * ROUNDS + t, i = index[k];
             KK_CHECK_BYTES(q + at * nq, kk_simulations_q(b) + i * nq, (size_t)nq * sizeof *q);
             KK_CHECK_BYTES(v + at * nv, kk_simulations_v(b) + i * nv, (size_t)nv * sizeof *v);
-            KK_CHECK_BITS(readings[at], kk_simulations_readings(b)[i]);
+            KK_CHECK_BITS(sensor_data[at], kk_simulations_sensor_data(b)[i]);
         }
     }
     KK_CHECK_EQ_INT(kk_simulations_results(a)[3].substeps, fails ? 5 * SUBSTEPS : ROUNDS * SUBSTEPS);
@@ -454,5 +454,94 @@ KK_TEST(simulations_survive_every_failed_allocation) {
         KK_CHECK(many == NULL);
         KK_CHECK_EQ_INT(f.blocks, 0);
     }
+    stage_end(&s);
+}
+
+// ---- what a step ends with beside the state
+
+static const kk_body_ray eyes[] = {
+    {.body = 1, .axes = KK_RAY_YAW, .origin = {0, 0, 1}, .direction = {0, 0, -1}, .limit = 5},
+    {.body = 1, .axes = KK_RAY_YAW, .origin = {0, 0, 1}, .direction = {0, 0, -1}, .limit = 5, .sees_all = 1},
+    {.body = 1, .axes = KK_RAY_BODY, .direction = {0, 0, 1}, .limit = 0.5},
+    {.body = 1, .axes = KK_RAY_WORLD, .origin = {0, 0, 1}, .direction = {0, 0, -2}, .limit = 5},
+};
+enum { EYES = sizeof eyes / sizeof *eyes };
+
+// heights over flat ground are the body's; who sees robots meets the arm first; what meets nothing measures its limit
+KK_TEST(simulations_cast_rays_with_their_bodies) {
+    stage s = yard();
+    kk_simulations *many = simulations_of(&s, MANY, &(kk_simulations_def){.ray = eyes, .ray_count = EYES, .poses = 1});
+    KK_CHECK_EQ_INT(kk_simulations_step(many, NULL, MANY, 4, &s.error), KK_OK);
+    for (int i = 0; i < MANY; i++) {
+        const double *d = kk_simulations_distances(many) + i * EYES;
+        const double z = kk_simulations_poses(many)[(i * kk_model_nbody(s.model) + 1) * 7 + 6];
+        KK_CHECK_NEAR(d[0], z + 1, 1e-12);
+        KK_CHECK(d[1] < d[0] - 0.1);
+        KK_CHECK_NEAR(d[2], 0.5, 0);
+        KK_CHECK_NEAR(d[3], 0.5 * (z + 1), 1e-12);
+    }
+    kk_simulations_free(many);
+    const kk_body_ray blind = {.body = 1, .limit = 0}, nobody = {.body = 99, .limit = 1};
+    KK_CHECK_EQ_INT(
+        kk_simulations_create(s.model, 1, &(kk_simulations_def){.ray = &blind, .ray_count = 1}, NULL, &many, &s.error),
+        KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(
+        kk_simulations_create(s.model, 1, &(kk_simulations_def){.ray = &nobody, .ray_count = 1}, NULL, &many, &s.error),
+        KK_INVALID_ARGUMENT);
+    stage_end(&s);
+}
+
+// the contacts of each are those of a simulator of its own
+KK_TEST(simulations_tell_of_contacts) {
+    stage s = yard();
+    enum { TOLD = 3 };
+    kk_simulations *many = simulations_of(&s, MANY, &(kk_simulations_def){.contacts = TOLD});
+    KK_CHECK_EQ_INT(kk_simulations_step(many, NULL, MANY, 60, &s.error), KK_OK);
+    int all = 0;
+    for (int i = 0; i < MANY; i++) {
+        const int n = kk_simulations_ncontact(many)[i];
+        const kk_contact *row = kk_simulations_contacts(many) + i * TOLD;
+        all += n;
+        for (int k = 0; k < n && k < TOLD; k++) {
+            KK_CHECK(row[k].shape[0] != row[k].shape[1] && row[k].gap < 0.01);
+        }
+        for (int k = n; k < TOLD; k++) {
+            KK_CHECK(row[k].force.z == 0 && row[k].gap == 0);
+        }
+    }
+    KK_CHECK(all > MANY);
+    KK_CHECK_EQ_INT(kk_simulations_reset(many, NULL, MANY, NULL, &s.error), KK_OK);
+    KK_CHECK_EQ_INT(kk_simulations_ncontact(many)[0], 0);
+    kk_simulations_free(many);
+    stage_end(&s);
+}
+
+static kk_status swing(void *user, const kk_moment *now) {
+    now->control[0] = control_of(now->simulation, (int)(now->time / 0.005 + 0.5));
+    return now->simulation == *(const int *)user && now->substep == 3 ? KK_UNSUPPORTED : KK_OK;
+}
+
+// a controller between substeps is the same as controls from outside, one step at a time; where it gives up, that simulation ends alone
+KK_TEST(simulations_ask_a_controller_before_every_substep) {
+    stage s = yard();
+    int quits = -1;
+    const kk_simulations_def def = {.controller = swing, .controller_user = &quits};
+    kk_simulations *asked = simulations_of(&s, MANY, &def), *told = simulations_of(&s, MANY, NULL);
+    KK_CHECK_EQ_INT(kk_simulations_step(asked, NULL, MANY, 12, &s.error), KK_OK);
+    for (int k = 0; k < 12; k++) {
+        drive(told, MANY, k);
+        KK_CHECK_EQ_INT(kk_simulations_step(told, NULL, MANY, 1, &s.error), KK_OK);
+    }
+    for (int i = 0; i < MANY; i++) {
+        const uint64_t one = hash_of(&s, asked, i);
+        KK_CHECK(one == hash_of(&s, told, i));
+    }
+    quits = 5;
+    KK_CHECK_EQ_INT(kk_simulations_step(asked, NULL, MANY, 12, &s.error), KK_UNSUPPORTED);
+    KK_CHECK(strstr(s.error.text, "simulation 5") != NULL);
+    KK_CHECK_EQ_INT(kk_simulations_results(asked)[5].substeps, 3);
+    KK_CHECK_EQ_INT(kk_simulations_results(asked)[6].substeps, 12);
+    kk_simulations_free(asked);
+    kk_simulations_free(told);
     stage_end(&s);
 }

@@ -93,8 +93,8 @@ def check_help(bench, verbs):
     bench.expect("version", ["version"], OK, out=["karakuri "])
     bench.expect("--version", ["--version"], OK, out=["karakuri "])
     colored = bench.run("help", "--color", "always").stdout
-    bench.check("colours when asked for", "\033[1m" in colored)
-    bench.check("no colours in a pipe", "\033" not in bench.run("help").stdout)
+    bench.check("colors when asked for", "\033[1m" in colored)
+    bench.check("no colors in a pipe", "\033" not in bench.run("help").stdout)
 
 
 def check_option_names(bench, verbs):
@@ -320,7 +320,7 @@ def mass_matrices(bench, model, joints):
 
 
 def check_round_trip(bench, source, steps):
-    """Mass matrix, bias forces and centre of mass stay the same to 1e-12 through any number of formats."""
+    """Mass matrix, bias forces and center of mass stay the same to 1e-12 through any number of formats."""
     info = bench.document(f"info {source}", ["info", source])
     joints = [body["joint"]["name"] for body in info["bodies"] if body["joint"]["nv"] == 1]
     columns, rows = mass_matrices(bench, source, joints)
@@ -418,7 +418,7 @@ def check_identities(bench):
 
 
 def check_standing(bench):
-    """A robot at rest: the ZMP lies below the centre of mass and the floor bears the weight, wherever it stands and is turned."""
+    """A robot at rest: the ZMP lies below the center of mass and the floor bears the weight, wherever it stands and is turned."""
     base = "pelvis_joint.q"
     half = math.sqrt(0.5)
     text = f"time,{base}.qw,{base}.qz,{base}.x,{base}.y,{base}.z\n0,1,0,0,0,0.7\n1,{half:.6f},{half:.6f},2,-1,0.7\n"
@@ -492,7 +492,7 @@ def check_run(bench):
     names = [name.split(" [")[0] for name in rows[0]]
     bench.check("its log", len(rows) == 301 and {"time", "box.q.z", "hinge.q", "elbow.v", "servo.u", "elbow.u", "residual", "contacts"} <=
                 set(names), str(names))
-    # free fall from the centre at 0.3 m: z = 0.3 - g t²/2 while it does not touch
+    # free fall from the center at 0.3 m: z = 0.3 - g t²/2 while it does not touch
     fall = [(float(row[0]), float(row[names.index("box.q.z")])) for row in rows[1:51]]
     bench.check("the box falls freely", all(abs(z + 4.905 * t * t - fall[0][1] - 4.905 * fall[0][0] ** 2) < 1e-9 for t, z in fall), str(fall[-1]))
     bench.check("and comes to rest on the floor", near(float(rows[-1][names.index("box.q.z")]), fall[0][1] - 0.2, 1e-4), rows[-1][7])
@@ -539,6 +539,25 @@ STIFF = """<mujoco><option timestep="0.01"/><worldbody><body name="b"><joint nam
 
 
 # where the energy of a run came from and went, and what may have made it run away
+def check_soak(bench):
+    hrp2 = [ROOT / "models" / "hrp2" / "hrp2.xml", "-k", "half_sitting"]
+    soak = bench.document("a soak of 1e5 steps", ["soak", *hrp2, "-n", 100000], OK)
+    looks = soak.get("looks", [])
+    bench.check("looks at each tenth", [look["steps"] for look in looks] == [10000 * i for i in range(1, 11)], str(soak))
+    bench.check("flat memory, nothing asked for in its second half", soak["memory_is_flat"] and looks[4]["requests"] == looks[9]["requests"], str(looks))
+    bench.check("replays alike", soak["replays_alike"] and soak["replayed_steps"] == 10000, str(soak))
+    short = bench.document("a short one", ["soak", *hrp2, "-n", 10000], OK)
+    bench.check("has the bits of the long one's first tenth", short["state_hash"] == looks[0]["state_hash"], str(short))
+    bench.expect("an expected hash", ["soak", *hrp2, "-n", 10000, "--expect", short["state_hash"]], OK, out=["flat", "to the same bits"])
+    bench.expect("another one", ["soak", *hrp2, "-n", 10000, "--expect", "0"], FINDING, out=["not expected"])
+    other = bench.document("another seed", ["soak", *hrp2, "-n", 10000, "--seed", 1], OK)
+    bench.check("other controls", other["state_hash"] != short["state_hash"])
+    again = bench.document("episodes", ["soak", "robot:arm7", "-n", 2000, "--episode", 200, "--shake", 0], OK)
+    bench.check("begin anew", len({look["state_hash"] for look in again["looks"]}) == 1, str(again))
+    capped = bench.document("a ceiling of effort", ["soak", *hrp2, "-n", 2000, "--budget", 2], OK)
+    bench.check("is counted where it cuts short", capped["cut_short"] > 0, str(capped))
+
+
 def check_ledger(bench):
     (bench.folder / "stiff.xml").write_text(STIFF)
     told = bench.document("energy as JSON", ["run", "stiff.xml", "-t", "0.5", "-k", "off"])
@@ -554,7 +573,7 @@ def check_ledger(bench):
     rk4 = bench.document("another integrator", ["run", "swing.xml", "-t", "0.01", "--integrator", "rk4"])
     own = bench.document("the model's", ["run", "swing.xml", "-t", "0.01"])
     bench.check("they differ", rk4["state_hash"] != own["state_hash"] and abs(rk4["energy_before"] - own["energy_before"]) < 1e-9)
-    options = ["--restitution", "newton", "--restitution-speed", "0.1", "--correction", "0.001", "--follow", "step", "--contacts", "50", "--newton", "40", "--sweeps", "50"]
+    options = ["--restitution", "newton", "--restitution-speed", "0.1", "--correction", "0.001", "--follow", "step", "--contacts", "50", "--newton", "40"]
     bench.expect("options of steps", ["run", "scene.xml", "-t", "0.1", *options], OK, out=["in all"])
     raw = subprocess.run([str(bench.tool), "run", "scene.xml", "-t", "0.02", "-o", "-"], capture_output=True, cwd=bench.folder)
     (bench.folder / "piped.kkr").write_bytes(raw.stdout)
@@ -615,10 +634,35 @@ def check_outputs(bench):
     (bench.folder / "link.csv").symlink_to(path)
     bench.expect("through a link", ["run", "scene.xml", "-t", "0.01", "--log", "link.csv"], OK)
     bench.check("the link stays", (bench.folder / "link.csv").is_symlink() and len(path.read_bytes()) < len(before))
+    (bench.folder / "precious").write_text("not to be touched")
+    (bench.folder / "trap.csv.part").symlink_to(bench.folder / "precious")
+    bench.expect("a link laid where the part will be", ["run", "scene.xml", "-t", "0.01", "--log", "trap.csv"], OK)
+    bench.check("is not followed", (bench.folder / "precious").read_text() == "not to be touched" and (bench.folder / "trap.csv").stat().st_size > 100)
     bench.expect("a full disk", ["run", "scene.xml", "-t", "0.02", "--out", "/dev/full"], INPUT, err=["could not be written"])
     if os.geteuid() != 0:
         path.chmod(0o400)
         bench.expect("a file that is read-only", words, INPUT, err=["cannot be written"])
+
+
+def check_killed(bench):
+    """Killed at twenty moments of its life, a run leaves the files as they were, and parts that are whole as far as they go; the next run is as ever."""
+    words = ["run", "scene.xml", "-t", "0.05", "--key-every", "4", "--out", "life.kkr", "--log", "life.csv", "-q"]
+    bench.expect("a run to be killed", words, OK)
+    whole = [(bench.folder / name).read_bytes() for name in ("life.kkr", "life.csv")]
+    longer = [*words[:3], "1e6", *words[4:]]
+    for i in range(20):
+        child = subprocess.Popen([str(bench.tool), *longer], cwd=bench.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.002 * i)
+        child.kill()
+        child.wait()
+        now = [(bench.folder / name).read_bytes() for name in ("life.kkr", "life.csv")]
+        bench.check(f"killed after {2 * i} ms: the old files stand", now == whole)
+        part = bench.folder / "life.kkr.part"
+        if part.exists() and part.stat().st_size > 400:
+            told = json.loads(bench.run("replay", "life.kkr.part", "--verify", "--json").stdout)
+            bench.check(f"killed after {2 * i} ms: what is there is verified", told.get("compared") == told.get("steps") and told.get("differs_at") == -1, str(told))
+    bench.expect("and again", words, OK)
+    bench.check("the same bytes as ever", [(bench.folder / name).read_bytes() for name in ("life.kkr", "life.csv")] == whole)
 
 
 def check_strange_recordings(bench):
@@ -633,6 +677,9 @@ def check_strange_recordings(bench):
     (bench.folder / "pipe.xml").unlink()
     os.mkfifo(bench.folder / "pipe.xml")
     bench.expect("that became a pipe", ["replay", "pipe.kkr", "--verify"], INPUT, err=["is no model file"])
+    bench.expect("is not waited for in an export", ["export", "pipe.kkr", "--csv", "--out", "pipe.csv"], OK, err=["columns are numbered"])
+    bench.expect("nor in a picture", ["render", "pipe.xml", "-o", "pipe.png"], INPUT, err=["FIFO"])
+    bench.expect("nor in a page", ["view", "pipe.xml", "--save", "pipe.html"], INPUT, err=["FIFO"])
     name = "a\033[2J\u009b31m\rb.xml"
     (bench.folder / name).write_text(scene)
     done = bench.expect("a name of commands", ["run", name, "-t", "0.02", "--out", "name.kkr"], OK)
@@ -665,6 +712,7 @@ def check_replay(bench):
     (bench.folder / "scene.xml").write_text(SCENE.replace('mass="0.3"', 'mass="0.31"'))
     check_outputs(bench)
     check_strange_recordings(bench)
+    check_killed(bench)
     bench.expect("a model that has changed", ["replay", "a.kkr", "--verify"], INPUT, err=["has changed since"])
     (bench.folder / "scene2.xml").write_text(SCENE)
     bench.expect("the model elsewhere", ["replay", "a.kkr", "--verify", "--model", "scene2.xml"], OK, out=["same bits"])
@@ -888,7 +936,7 @@ def check_analyze(bench):
     mass, h = 58.0, 0.02
     z = table["com.z"]
     worst = max(abs(table["floor.fz"][i] - mass * (9.81 + (z[i + 1] - 2 * z[i] + z[i - 1]) / h**2)) for i in range(2, 48))
-    bench.check("the floor carries and accelerates the centre of mass", worst < 0.02 * mass * 9.81, str(worst))
+    bench.check("the floor carries and accelerates the center of mass", worst < 0.02 * mass * 9.81, str(worst))
     bench.check("no jump where the foot changes", max(abs(b - a) for a, b in zip(z, z[1:])) < 0.02)
     names = {path.name for path in (bench.folder / "squat").iterdir()}
     bench.check("its files", names == {"analysis.csv", "balance.svg", "torque.svg", "power.svg"}, str(names))
@@ -988,7 +1036,7 @@ def check_reproduce(bench):
 # ---- pictures --------------------------------------------------------------------------------------------------------
 
 def read_png(path):
-    """Width, height and rows of a PNG file of eight-bit colours, by the letter of its standard."""
+    """Width, height and rows of a PNG file of eight-bit colors, by the letter of its standard."""
     data = path.read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     at, chunks = 8, {}
@@ -998,8 +1046,8 @@ def read_png(path):
         assert zlib.crc32(name + body) == struct.unpack_from(">I", data, at + 8 + size)[0]
         chunks[name] = body
         at += 12 + size
-    width, height, depth, colour = struct.unpack_from(">IIBB", chunks[b"IHDR"])
-    assert (depth, colour) == (8, 2) and b"IEND" in chunks
+    width, height, depth, color = struct.unpack_from(">IIBB", chunks[b"IHDR"])
+    assert (depth, color) == (8, 2) and b"IEND" in chunks
     raw, rows, above = zlib.decompress(chunks[b"IDAT"]), [], bytes(3 * width)
     for y in range(height):
         kind, row = raw[y * (3 * width + 1)], bytearray(raw[y * (3 * width + 1) + 1:(y + 1) * (3 * width + 1)])
@@ -1040,6 +1088,76 @@ def check_render(bench):
     bench.expect("a page that is none", ["view", "robot:arm7", "--page", "."], INPUT, err=["index.html"])
 
 
+PUSHER = """
+def control(robot):
+    assert len(robot.signals) == 5 and robot["time"] <= 1 and robot.timestep == 0.01
+    robot["upper"] = -3 * robot["upper.q"] - robot["upper.v"]
+"""
+
+
+def check_controllers(bench):
+    """Another process that is asked before every step: its result, its deaths, its silence, its absence."""
+    model = ROOT / "models" / "double_pendulum" / "double_pendulum.xml"
+    (bench.folder / "push.py").write_text(PUSHER)
+    client = f"{sys.executable} {ROOT}/python/karakuri/control.py"
+    words = ["run", model, "-t", "1", "--dt", "0.01", "-k", "start", "--controller"]
+    bench.expect("a controller", [*words, f"{client} push.py", "-l", "pushed.csv", "-o", "pushed.kkr"], OK, out=["100 steps"])
+    log = columns_of(bench.folder / "pushed.csv")
+    bench.check("its law", all(near(u, -3 * q - v) for u, q, v in zip(log["upper.u"][1:], log["upper.q"], log["upper.v"])))
+    bench.expect("its recording", ["replay", "pushed.kkr", "--verify"], OK, out=["100 steps"])
+    (bench.folder / "dies.py").write_text(PUSHER + "    if robot['time'] > 0.295: import os; os.kill(os.getpid(), 9)\n")
+    bench.expect("a controller that is killed", [*words, f"{client} dies.py", "-o", "died.kkr"], FINDING, err=["dies.py", "signal 9", "after 30 steps"])
+    bench.expect("what it left", ["replay", "died.kkr", "--verify"], OK, out=["30 steps"])
+    bench.expect("one that ends", [*words, "exit 3"], FINDING, err=["'exit 3' ended with code 3", "after 0 steps"])
+    bench.expect("one that is not there", [*words, "./nothing-there"], FINDING, err=["could not be started"])
+    bench.expect("one that is silent", [*words, "sleep 20", "--patience", "0.2"], FINDING, err=["did not answer for 0.2 s", "--patience"])
+    (bench.folder / "nan.py").write_text("def control(robot):\n    robot['upper'] = float('nan')\n")
+    bench.expect("one that talks nonsense", [*words, f"{client} nan.py"], FINDING, err=["failed"])
+    bench.expect("nothing to drive", ["run", "robot:humanoid36", "-t", "1", "--controller", "true"], USAGE, err=["no actuators"])
+    document = bench.document("a dead controller as JSON", [*words, "exit 3"], FINDING)
+    bench.check("is named there", "exit 3" in str(document.get("error")), str(document))
+    check_serve(bench, model, client)
+
+
+def check_serve(bench, model, client):
+    """Two controllers one after the other, by a path and by a port, with the state of `run`; and one that hangs up."""
+    wanted = bench.document("the run", ["run", model, "-t", "0.5", "-k", "start", "--controller", f"{client} one.py"]) if \
+        (bench.folder / "one.py").write_text("def control(robot):\n    robot['lower'] = -robot['lower.v']\n") else {}
+    for where, page in (("unix:here.sock", []), ("tcp:127.0.0.1:47391", ["--no-page"])):
+        server = subprocess.Popen([str(bench.tool), "serve", str(model), "-t", "0.5", "--listen", where, "--runs", "2", "--json", *page],
+                                  cwd=bench.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        said = json.loads(server.stdout.readline())
+        bench.check("serve says where", said["listen"] == where and said["url"].startswith("http://127.0.0.1:") == (not page), str(said))
+        for _ in range(2):
+            subprocess.run(f"{client} one.py", shell=True, cwd=bench.folder, env={**os.environ, "KARAKURI_CONTROL": where}, timeout=60)
+        out, err = server.communicate(timeout=60)
+        runs = [json.loads(line) for line in out.splitlines()]
+        bench.check(f"{where}: the state of a run", [run["state_hash"] for run in runs] == 2 * [wanted.get("state_hash")] and server.returncode == OK, out + err)
+    server = subprocess.Popen([str(bench.tool), "serve", str(model), "--listen", "unix:here.sock", "--runs", "1", "--no-page"], cwd=bench.folder,
+                              stdout=subprocess.PIPE, text=True)
+    server.stdout.readline()
+    (bench.folder / "leaves.py").write_text("def control(robot):\n    if robot['time'] > 0.2: raise SystemExit\n")
+    subprocess.run(f"{client} leaves.py", shell=True, cwd=bench.folder, env={**os.environ, "KARAKURI_CONTROL": "unix:here.sock"}, timeout=60)
+    bench.check("a controller that leaves", "the controller has hung up" in server.communicate(timeout=60)[0])
+    (bench.folder / "plain").write_text("not a socket")
+    bench.expect("a path that is taken", ["serve", model, "--listen", "unix:plain"], USAGE, err=["unix:plain", "in use"])
+    bench.check("is left alone", (bench.folder / "plain").read_text() == "not a socket")
+    for where in ("here", "tcp:nowhere", "tcp:1.2.3:99999", "unix:"):
+        bench.expect(f"--listen {where}", ["serve", model, "--listen", where], USAGE, err=["--listen"])
+
+
+def check_python(bench):
+    """Verbs that Python does, where there is none, and where the package is missing."""
+    for words in (["sweep", "study.toml"], ["optimize", "robot.xml", "-t", "1", "--on", "ray", "--maximize", "end:a.z"]):
+        done = bench.run(*words, env={"KARAKURI_PYTHON": "/nowhere/python"})
+        bench.check(f"{words[0]} without Python", done.returncode == INPUT and "Python 3.11" in done.stderr, done.stderr)
+        done = bench.run(*words, "--json", env={"KARAKURI_PYTHON": sys.executable, "PYTHONPATH": "", "PYTHONNOUSERSITE": "1"})
+        lacks = done.returncode == INPUT and "pip install" in done.stderr and json.loads(done.stdout)["ok"] is False
+        there = subprocess.run([sys.executable, "-s", "-c", "import karakuri"], cwd=bench.folder, env={**os.environ, "PYTHONPATH": ""}, capture_output=True)
+        bench.check(f"{words[0]} without the package", lacks or there.returncode == 0, done.stdout + done.stderr)
+    bench.expect("no study", ["sweep"], USAGE, err=["STUDY"])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", type=pathlib.Path, default=ROOT / "build" / "release" / "karakuri")
@@ -1063,6 +1181,7 @@ def main():
         check_compute_misuse(bench)
         check_compute_json(bench)
         check_run(bench)
+        check_soak(bench)
         check_ledger(bench)
         check_odd_requests(bench)
         check_solvers(bench)
@@ -1078,6 +1197,8 @@ def main():
         check_walk(bench)
         check_walking_guide(bench)
         check_render(bench)
+        check_controllers(bench)
+        check_python(bench)
     print(f"{bench.passed} passed, {bench.failed} failed")
     return 1 if bench.failed else 0
 

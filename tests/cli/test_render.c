@@ -273,13 +273,13 @@ KK_TEST(render_camera_frames) {
 
 // ---- a whole picture
 
-static void add(cast *c, form *f, float x, float y, float z, v3 colour) {
+static void add(cast *c, form *f, float x, float y, float z, v3 color) {
     form_finish(f);
     const int index = stage_add_form(&c->s, f);
     stage_add(&c->s, (thing){.kind = THING_SOLID,
                              .form = index,
                              .alpha = 1,
-                             .colour = colour,
+                             .color = color,
                              .is_framed = true,
                              .place = affine_from(kk_transform_translation((double)x, (double)y, (double)z))});
 }
@@ -298,7 +298,7 @@ KK_TEST(render_ball_and_shadow) {
     stage_add(&c.s, (thing){.kind = THING_FLOOR,
                             .form = -1,
                             .alpha = 1,
-                            .colour = v3_make(0.5f, 0.5f, 0.5f),
+                            .color = v3_make(0.5f, 0.5f, 0.5f),
                             .place = affine_from(kk_transform_identity())});
     // looking along y, the sun from the left
     camera view = camera_turned(-90, 20, 30, (double)W / H);

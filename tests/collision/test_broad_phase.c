@@ -124,7 +124,7 @@ KK_TEST(broad_phase_limit_and_recovery) {
     KK_CHECK_EQ_INT(kki_broad_phase_update(b, &pair, &count), KK_LIMIT_EXCEEDED);
     KK_CHECK(count > 100);
     for (int i = 0; i < BODIES; i++) {
-        // gaps below the margin: fat boxes make pairs of all neighbours, exact ones only those of the first hundred
+        // gaps below the margin: fat boxes make pairs of all neighbors, exact ones only those of the first hundred
         const double x = i < 100 ? i * 1.0 : 1 + i * 1.01;
         const kki_aabb box = {{x, 0, 0}, {x + 1, 1, 1}};
         kki_broad_phase_move(b, i, &box);

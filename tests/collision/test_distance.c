@@ -229,7 +229,7 @@ KK_TEST(distances_in_closed_form) {
     KK_CHECK(kki_distance(&box, &O, &ball, &Y, NULL, &r)); // inside, nearest to the face x = 1
     KK_CHECK_NEAR(r.distance, -0.6, 1e-15);
     KK_CHECK_NEAR(r.normal.x, 1, 0);
-    KK_CHECK(kki_distance(&egg, &O, &ball, &O, NULL, &r)); // from the centre the shortest axis is the way out
+    KK_CHECK(kki_distance(&egg, &O, &ball, &O, NULL, &r)); // from the center the shortest axis is the way out
     KK_CHECK_NEAR(r.distance, -1.5, 1e-15);
     const kk_transform Z = kk_transform_translation(2.25, 0, 0);
     KK_CHECK(kki_distance(&box, &O, &box, &Z, NULL, &r));

@@ -728,8 +728,8 @@ static void draw_shot(const zoo *z, kk_random *r, long i, shot *s) {
     }
 }
 
-// cones that were stopped a few nanometres before they touched, and two boxes whose edges came so slowly together that the
-// search was given up; then cones whose distance from a triangle, searched along the line of the middles, was nanometres
+// cones that were stopped a few nanometers before they touched, and two boxes whose edges came so slowly together that the
+// search was given up; then cones whose distance from a triangle, searched along the line of the middles, was nanometers
 // off, and one whose side's normal at a corner was known to half its digits only
 KK_TEST(exact_shots_that_were_once_wrong) {
     static const struct {

@@ -50,7 +50,7 @@ KK_TEST(what_whirls_is_clear_as_a_ball) {
         kki_impact r;
         KK_CHECK(kki_impact_find(&a, &b, 1e6, 0, &r));
         KK_CHECK_EQ_INT(r.kind, KKI_IMPACT_NONE);
-        // ten metres on at 1 m/s: within half a turn after the balls meet
+        // ten meters on at 1 m/s: within half a turn after the balls meet
         b = moving(u, kk_vec3_make(11 + reach, 0, 0), kk_vec3_make(-1, 0, 0), i ? none : spin);
         KK_CHECK(kki_impact_find(&a, &b, 100, 0, &r));
         KK_CHECK_EQ_INT(r.kind, KKI_IMPACT_HIT);

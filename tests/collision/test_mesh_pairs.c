@@ -149,7 +149,7 @@ typedef struct tally {
     double nearest; // how much nearer points were than bodies that are apart
 } tally;
 
-// a at X, b at Y touch as their hulls do, bodies of about one metre
+// a at X, b at Y touch as their hulls do, bodies of about one meter
 static void check_against_hulls(const kki_shape *a, const kki_shape *a_hull, kk_transform X, const kki_shape *b,
                                 const kki_shape *b_hull, kk_transform Y, tally *t) {
     const double reach = 0.05;
@@ -233,7 +233,7 @@ KK_TEST(convex_meshes_are_their_hulls) {
 // Overlaps that once had no contact at all, or one too deep or too shallow, among a million: rims and corners over the
 // edge between two triangles, and tips that came in past an edge and lie behind a triangle they are clear of. Of a hull
 // whose frame was inside the mesh, but itself was not, a contact was told where there is none. The distance of two
-// cylinders from the hulls was a nanometre short, of slivers of the simplex that the nearest point was not over.
+// cylinders from the hulls was a nanometer short, of slivers of the simplex that the nearest point was not over.
 KK_TEST(hulls_that_were_once_missed) {
     static const struct {
         uint64_t seed;

@@ -150,7 +150,7 @@ typedef struct world {
     kk_model *model;
     kk_data *data;
     kk_scene *scene;
-    kk_vec3 centre[BALLS];
+    kk_vec3 center[BALLS];
     double radius[BALLS];
 } world;
 
@@ -179,7 +179,7 @@ static world make_world(kk_random *r) {
         w.radius[i] = ball.size[0] = kk_random_next_between(r, 0.2, 0.8);
         const double x = kk_random_next_between(r, -5, 5), y = kk_random_next_between(r, -5, 5);
         ball.placement.p = kk_vec3_make(x, y, kk_random_next_between(r, -5, 5));
-        w.centre[i] = kk_vec3_make(-y, x, ball.placement.p.z); // after a quarter turn
+        w.center[i] = kk_vec3_make(-y, x, ball.placement.p.z); // after a quarter turn
         KK_CHECK_EQ_INT(kk_spec_add_body(spec, &body, &ball.body, NULL), KK_OK);
         KK_CHECK_EQ_INT(kk_spec_add_shape(spec, &ball, NULL, NULL), KK_OK);
     }
@@ -215,7 +215,7 @@ static double ray_by_hand(const world *w, const kk_ray *ray, int *shape) {
         }
     }
     for (int i = 0; i < BALLS; i++) {
-        const kk_vec3 m = kk_vec3_sub(ray->origin, w->centre[i]);
+        const kk_vec3 m = kk_vec3_sub(ray->origin, w->center[i]);
         const double b = kk_vec3_dot(m, ray->direction), c = kk_vec3_dot(m, m) - w->radius[i] * w->radius[i];
         const double root = b * b - a * c, near = (-b - sqrt(fmax(root, 0))) / a, far = (-b + sqrt(fmax(root, 0))) / a;
         const double t = near >= 0 ? near : far;
@@ -264,7 +264,7 @@ KK_TEST(loose_sphere_against_a_model) {
         int expected = 0, nearest = 0, found[BALLS];
         double least = INFINITY;
         for (int i = 0; i < BALLS; i++) {
-            const double d = kk_vec3_norm(kk_vec3_sub(w.centre[i], p.pose.p)) - w.radius[i] - 0.3;
+            const double d = kk_vec3_norm(kk_vec3_sub(w.center[i], p.pose.p)) - w.radius[i] - 0.3;
             expected += d <= 0.5;
             nearest = d < least ? i : nearest;
             least = fmin(d, least);

@@ -50,6 +50,32 @@ KK_TEST(certificate_of_the_scalar_laws) {
     KK_CHECK_NEAR(residual(KKI_LAW_BOX, 0, 2.25, 0, 0, -1, 0, 0), 0.25, 0);
 }
 
+// how far an impulse is from its set: the nearest point of a cone, of its tip where that is nearer, and of an interval
+KK_TEST(certificate_tells_distances_to_sets) {
+    static const struct {
+        double lambda[3], distance;
+    } contacts[] = {{{1, 2, 0}, 1.3416407864998738},      // (μ = 1/2) 3/2 off the rim, by its slope: 3/2 / √(5/4)
+                    {{1, 0, -1}, 0.44721359549995793},    // 1/2 / √(5/4)
+                    {{2, 0.6, 0.8}, 0},                   // on the rim
+                    {{-2, 0, 0}, 2},                      // straight below the tip
+                    {{-4, 1.2, 1.6}, 4.4721359549995796}, // where the tip is nearest: √(16 + 4)
+                    {{-1, 0, 4}, 4.0249223594996213}};    // and where the cone is: 9/2 / √(5/4)
+    const kki_block contact = {.law = KKI_LAW_CONTACT, .friction = 0.5};
+    const double still[3] = {0, 0, 0};
+    kki_certificate c;
+    for (size_t i = 0; i < sizeof contacts / sizeof *contacts; i++) {
+        residual_at(&contact, contacts[i].lambda, still, &c);
+        KK_CHECK_NEAR(c.cone, contacts[i].distance, 1e-15 * (1 + contacts[i].distance));
+    }
+    const kki_block box = {.law = KKI_LAW_BOX, .lower = -1, .upper = 2}, limit = {.law = KKI_LAW_LIMIT};
+    residual_at(&box, (const double[3]){-1.5, 0, 0}, still, &c);
+    KK_CHECK_NEAR(c.cone, 0.5, 1e-15);
+    residual_at(&box, (const double[3]){2.25, 0, 0}, still, &c);
+    KK_CHECK_NEAR(c.cone, 0.25, 1e-15);
+    residual_at(&limit, (const double[3]){-0.75, 0, 0}, still, &c);
+    KK_CHECK_NEAR(c.cone, 0.75, 1e-15);
+}
+
 // adhesion moves the cone's tip: a contact in tension below it is at rest
 KK_TEST(certificate_knows_adhesion) {
     const kki_block block = {.law = KKI_LAW_CONTACT, .friction = 0.5, .adhesion = 3};

@@ -100,9 +100,9 @@ KK_TEST(painleve_rod) {
     int stopped = 0;
     for (int k = 0; k < 400; k++) {
         const double angle = 0.1 + 0.0035 * k, mu = 0.5 + 0.007 * k;
-        const double centre[3] = {cos(angle), 0, sin(angle)}, tip[3] = {0, 0, 0};
+        const double center[3] = {cos(angle), 0, sin(angle)}, tip[3] = {0, 0, 0};
         case_clear(c);
-        case_body(c, 1, 1 / 3.0, 1 / 3.0, 1 / 3.0, centre);
+        case_body(c, 1, 1 / 3.0, 1 / 3.0, 1 / 3.0, center);
         c->v[0] = -1; // the tip leads: the dangerous direction
         c->v[2] = -1e-2;
         case_contact(c, 0, -1, tip, UP, mu);
@@ -158,7 +158,7 @@ KK_TEST(limits_and_a_motor) {
     case_free(c);
 }
 
-// spin about the normal and rolling, with the contact at the centre so that rows do not mix: the bound or the stop
+// spin about the normal and rolling, with the contact at the center so that rows do not mix: the bound or the stop
 KK_TEST(torsion_and_rolling) {
     contact_case *c = case_create();
     const double p[3] = {0, 0, 0}, x[3] = {1, 0, 0}, y[3] = {0, 1, 0};

@@ -15,13 +15,13 @@ KK_TEST(corpus_is_solved) {
 
 enum { WORD = 64, LINE = 1024 };
 
-/// A line of manifest.csv: family, name, source, rows, blocks, bodies, factorisations, residual, solved, kinds.
+/// A line of manifest.csv: family, name, source, rows, blocks, bodies, factorizations, residual, solved, kinds.
 typedef struct entry {
     char family[WORD], name[WORD];
     int rows, blocks, bodies, solved;
 } entry;
 
-enum { FAMILY, NAME, SOURCE, ROWS, BLOCKS, BODIES, FACTORISATIONS, RESIDUAL, SOLVED, KINDS, FIELDS };
+enum { FAMILY, NAME, SOURCE, ROWS, BLOCKS, BODIES, FACTORIZATIONS, RESIDUAL, SOLVED, KINDS, FIELDS };
 
 static void copy_word(const char *from, char to[WORD]) {
     snprintf(to, WORD, "%s", from);

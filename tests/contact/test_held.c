@@ -134,7 +134,7 @@ KK_TEST(held_kernels) {
 }
 
 // nearly parallel columns come out orthogonal, and the parts add up to what there was
-KK_TEST(held_kernels_orthogonalise) {
+KK_TEST(held_kernels_orthogonalize) {
     for (int v = 0; v < 2 && kki_dense_kernels_at(v); v++) {
         const kki_dense_kernels *k = kki_dense_kernels_at(v);
         static _Alignas(32) double Q[5 * WIDTH], before[WIDTH];
@@ -144,7 +144,7 @@ KK_TEST(held_kernels_orthogonalise) {
             for (int i = 0; i < WIDTH; i++) {
                 before[i] = q[i] = 1 + 1e-7 * kk_random_next_normal(&r);
             }
-            const double size = sqrt(k->orthogonalise(c, WIDTH, Q, q, 1, along, 0.01));
+            const double size = sqrt(k->orthogonalize(c, WIDTH, Q, q, 1, along, 0.01));
             for (int i = 0; i < WIDTH; i++) {
                 double sum = q[i];
                 for (int j = 0; j < c; j++) {

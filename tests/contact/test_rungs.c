@@ -116,7 +116,7 @@ KK_TEST(dense_kernels_solve) {
     }
 }
 
-/// A body on one contact off its centre, with torsion and rolling that do not suffice: everything is coupled.
+/// A body on one contact off its center, with torsion and rolling that do not suffice: everything is coupled.
 static void coupled_case(contact_case *c, double friction) {
     const double p[3] = {0, 0, 0}, at[3] = {0.1, -0.2, -0.3}, n[3] = {0.1, 0.2, sqrt(0.95)};
     double t1[3], t2[3];

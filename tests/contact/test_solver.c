@@ -138,7 +138,7 @@ KK_TEST(solver_of_nothing) {
     case_free(c);
 }
 
-// a solution handed back is recognised: no iteration, the same bits
+// a solution handed back is recognized: no iteration, the same bits
 KK_TEST(solver_keeps_a_warm_solution) {
     contact_case *c = case_create();
     double before[CASE_ROWS];

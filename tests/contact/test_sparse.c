@@ -189,7 +189,7 @@ KK_TEST(sparse_solves_stacks_without_a_factor) {
         KK_CHECK_EQ_INT(kki_sparse_solve(&s->p, &c->options, &s->work, c->lambda, c->u, &proof, &c->stats), KK_OK);
         kki_certify_baseline(&c->p, c->lambda, c->u, &c->certificate);
         KK_CHECK(c->certificate.residual <= 1e-9);
-        KK_CHECK_EQ_INT(c->stats.factorisations, 0);
+        KK_CHECK_EQ_INT(c->stats.factorizations, 0);
     }
     sparse_free(s);
     case_free(c);
@@ -224,7 +224,7 @@ KK_TEST(sparse_result_depends_on_its_arguments_alone) {
     memcpy(first, c->lambda, sizeof first);
     KK_CHECK_EQ_INT(kki_sparse_solve(&s->p, &c->options, &s->work, c->lambda, c->u, &proof, &c->stats), KK_OK);
     KK_CHECK(memcmp(first, c->lambda, sizeof(double) * (size_t)c->p.nrow) == 0);
-    KK_CHECK_EQ_INT(c->stats.factorisations, 0);
+    KK_CHECK_EQ_INT(c->stats.factorizations, 0);
     case_random(c, 3, 12); // another graph in between
     sparse_of(c, s);
     KK_CHECK_EQ_INT(kki_sparse_solve(&s->p, &c->options, &s->work, c->lambda, c->u, &proof, &c->stats), KK_OK);
@@ -420,7 +420,7 @@ KK_TEST(sparse_kernels_agree) {
 
 // ---- the walk inside all cones
 
-/// Steps from the centre until the residual is below 1e-5, from where on sweeps go on in the ladder; −1: it does not get there. Every λ on the way is
+/// Steps from the center until the residual is below 1e-5, from where on sweeps go on in the ladder; −1: it does not get there. Every λ on the way is
 /// inside its cone.
 static int walk(contact_case *c, sparse_case *s) {
     kki_sparse_scratch *w = s->work.scratch;
@@ -445,8 +445,8 @@ static int walk(contact_case *c, sparse_case *s) {
     return -1;
 }
 
-// every start is centred: all products are the same, whatever λ it lies beside
-KK_TEST(sparse_walk_begins_centred) {
+// every start is centered: all products are the same, whatever λ it lies beside
+KK_TEST(sparse_walk_begins_centered) {
     contact_case *c = case_create();
     sparse_case *s = sparse_create();
     kki_sparse_scratch *w = s->work.scratch;
@@ -550,7 +550,7 @@ KK_TEST(sparse_solver_keeps_to_its_factors) {
         c->options.factors = 1 + 2 * (k % 2);
         memset(c->lambda, 0, sizeof(double) * (size_t)c->p.nrow);
         KK_CHECK_EQ_INT(kki_sparse_solve(&s->p, &c->options, &s->work, c->lambda, c->u, &proof, &c->stats), KK_OK);
-        KK_CHECK(c->stats.factorisations <= c->options.factors);
+        KK_CHECK(c->stats.factorizations <= c->options.factors);
         KK_CHECK(!c->stats.solved);
         KK_CHECK(proof.residual > c->options.tolerance);
     }
@@ -615,7 +615,7 @@ static void bundle_up(sparse_case *s, const kki_bundle_kernels *kernels) {
 }
 
 // the one thing that sweeps in lanes and by several workers stand on
-KK_TEST(bundles_of_a_colour_share_no_body) {
+KK_TEST(bundles_of_a_color_share_no_body) {
     contact_case *c = case_create();
     sparse_case *s = sparse_create();
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -624,9 +624,9 @@ KK_TEST(bundles_of_a_colour_share_no_body) {
         bundle_up(s, kki_bundle_kernels_at(0));
         const kki_bundles *b = &s->work.scratch->bundles;
         int seen[CASE_BLOCKS] = {0}, total = 0;
-        for (int colour = 0; colour < b->colors; colour++) {
+        for (int color = 0; color < b->colors; color++) {
             int used[CASE_BODIES] = {0};
-            for (int i = KKI_LANES * b->start[colour]; i < KKI_LANES * b->start[colour + 1]; i++) {
+            for (int i = KKI_LANES * b->start[color]; i < KKI_LANES * b->start[color + 1]; i++) {
                 const int tie = b->bundle[i / KKI_LANES].tie[i % KKI_LANES];
                 for (int side = 0; side < 2 && tie >= 0; side++) {
                     const int body = s->tie[tie].body[side];

@@ -199,7 +199,7 @@ KK_TEST(swarm_lanes_know_nothing_of_each_other) {
 
 // ---- balls
 
-/// One point a face, on the normal through both centres: as any other point, and as balls.
+/// One point a face, on the normal through both centers: as any other point, and as balls.
 static flock make_balls(unsigned seed, bool as_balls, const kki_swarm_kernels *kernels) {
     flock f = make_flock(3 * seed, kernels); // round
     for (int i = 0; i < BUNDLES; i++) {

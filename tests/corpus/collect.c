@@ -12,7 +12,7 @@
 #include "simulate/island.h"
 #include "support/corpus_engine.h"
 
-/// How hard a problem is for the solver of today, by its factorisations.
+/// How hard a problem is for the solver of today, by its factorizations.
 enum { WARM, EASY, FAIR, HARD, HARDEST, UNSOLVED, LEVELS };
 enum { SIGNATURES = 4096, LARGE_ROWS = 700, LARGE_EVERY = 40, MOST_OF_HARD = 24, MOST_OF_EASY = 200 };
 
@@ -225,7 +225,7 @@ static bool from_island(const kk_simulator *s, const kki_island *I, const kki_pr
 // ---- which are worth keeping
 
 static int level_of(const kki_solver_stats *stats, const kki_certificate *proof, double tolerance) {
-    const int n = stats->factorisations;
+    const int n = stats->factorizations;
     return !(proof->residual <= tolerance) ? UNSOLVED
            : n == 0                        ? WARM
            : n <= 3                        ? EASY
@@ -306,10 +306,10 @@ static void write_record(const corpus_problem *p, const kki_solver_stats *stats,
     fprintf(my.index,
             "{\"at\": %ld, \"size\": %zu, \"name\": \"%s\", \"family\": \"%s\", \"source\": \"%s\", \"flags\": %d, "
             "\"rows\": %d, "
-            "\"blocks\": %d, \"bodies\": %d, \"width\": %d, \"level\": %d, \"factorisations\": %d, \"residual\": %.3g, "
+            "\"blocks\": %d, \"bodies\": %d, \"width\": %d, \"level\": %d, \"factorizations\": %d, \"residual\": %.3g, "
             "\"tolerance\": %.3g, \"seconds\": %.3g, \"signature\": \"%016llx\", \"kinds\": [",
             at, sizeof header + packed.size, p->name, p->family, p->source, p->flags, p->nrow, p->nblock, p->nbody,
-            p->width, level, stats->factorisations, proof->residual, p->tolerance, seconds,
+            p->width, level, stats->factorizations, proof->residual, p->tolerance, seconds,
             (unsigned long long)signature_of(p, level));
     for (int kind = 0, any = 0; kind < 12; kind++) {
         bool has = false;
@@ -355,7 +355,7 @@ static void collect(const kk_simulator *s, const kki_island *I, const kki_proble
     my.all_handed += options != NULL;
     my.first_handed += options && my.is_fresh;
     my.is_fresh = !options;
-    const bool is_exact = s->options.budget == 0 && s->options.max_newton == 0 && !s->retry.degrades && !s->paper;
+    const bool is_exact = s->effort.sweeps == 0 && s->effort.newton == 0 && !s->retry.degrades && !s->paper;
     const bool is_due = options || is_next_due();
     const bool is_small = I->nrow <= LARGE_ROWS || my.large++ % LARGE_EVERY == 0;
     if (is_exact && is_due && is_small && I->nrow > 0 && from_island(s, I, problem, options, lambda, &p)) {

@@ -4,7 +4,7 @@
     tests/corpus/make.py collect FOLDER [--only WORD]   runs the sources; FOLDER/SOURCE.bin and its index
     tests/corpus/make.py choose FOLDER                  tests/corpus/FAMILY.bin and manifest.csv, by fixed rules and without chance
 
-A problem is told from others by its signature (laws, kinds of constraints, sizes in powers of two, how many factorisations it takes). The choice goes
+A problem is told from others by its signature (laws, kinds of constraints, sizes in powers of two, how many factorizations it takes). The choice goes
 round the sources of a family and in each round takes the rarest signature, hard problems before easy ones, so that no scene dominates.
 """
 import argparse
@@ -149,7 +149,7 @@ def sources():
     test("standing", "standing_quadruped", "flat_foot", "bobbing", "humanoids_stand", "many_points", "points_that")
     exam("stepping", 23)
     test("stepping", "feet_on_bushes", "rigid_feet", "bobbing_quadruped", "folding_leg")
-    for name, robot, words in (("bush", "hrp2_bush", ["--stabilise"]), ("rigid", "hrp2", []), ("fast", "hrp2_bush", ["--step-time", 0.7])):
+    for name, robot, words in (("bush", "hrp2_bush", ["--stabilize"]), ("rigid", "hrp2", []), ("fast", "hrp2_bush", ["--step-time", 0.7])):
         out.append(("stepping", f"walk-{name}", ["cli", "walk", OURS / f"hrp2/{robot}.xml", "--simulate", *words]))
     for name, dt in (("go1", 0.004), ("g1", 0.003), ("h1", 0.002), ("anymal", 0.005), ("ant", 0.01), ("humanoid", 0.005),
                      ("cmu", 0.003), ("quadruped", 0.007), ("standup", 0.003), ("hopper", 0.006), ("walker2d", 0.008),
@@ -354,10 +354,10 @@ def choose(folder):
     solutions = solve()
     for row in rows:
         solution = solutions[f"{row[0]}/{row[1]}"]
-        row[6:9] = [solution["factorisations"], f"{solution['residual']:.2g}", solution["solved"]]
+        row[6:9] = [solution["factorizations"], f"{solution['residual']:.2g}", solution["solved"]]
     with open(CORPUS / "manifest.csv", "w", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
-        table.writerow(["family", "name", "source", "rows", "blocks", "bodies", "factorisations", "residual", "solved", "kinds"])
+        table.writerow(["family", "name", "source", "rows", "blocks", "bodies", "factorizations", "residual", "solved", "kinds"])
         table.writerows(rows)
     print(len(rows), "problems,", sum(path.stat().st_size for path in CORPUS.glob("*.bin")), "bytes")
 

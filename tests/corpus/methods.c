@@ -103,7 +103,7 @@ WRAPPED(bool, kki_sparse_inside_advance, kki_sparse_scratch *w, kki_sparse_itera
 WRAPPED(bool, kki_sparse_proximal, kki_sparse_scratch *w, kki_sparse_iterate *it, double epsilon, double accuracy,
         int convex_steps, int exact_steps, kki_solver_stats *stats) {
     if (taken_away & SPARSE_PROXIMAL) {
-        stats->factorisations++; // who asks again and again stops by their number
+        stats->factorizations++; // who asks again and again stops by their number
         return false;
     }
     return __real_kki_sparse_proximal(w, it, epsilon, accuracy, convex_steps, exact_steps, stats);
@@ -486,11 +486,11 @@ static bool run_sparse_flow(corpus_case *c, kki_solver_stats *stats) {
     if (!is_done(&r) && has_order(c, &r)) {
         double epsilon = 1e-2;
         kki_sparse_copy(r.s, r.best, r.other);
-        while (!is_done(&r) && stats->factorisations < 600) {
-            const int before = stats->factorisations;
+        while (!is_done(&r) && stats->factorizations < 600) {
+            const int before = stats->factorizations;
             kki_sparse_copy(r.s, r.other, r.now);
             const bool solved = kki_sparse_proximal(r.w, r.now, epsilon, 0.01 * r.other->residual, 0, 15, stats);
-            const int steps = stats->factorisations - before;
+            const int steps = stats->factorizations - before;
             if (solved) {
                 kki_sparse_copy(r.s, r.now, r.other);
                 keep_sparse(&r, r.now);
@@ -543,11 +543,11 @@ static void flow_with_newton(corpus_case *c, dense_run *r, kki_solver_stats *sta
     begin_sparse(c, stats, &f);
     double epsilon = 1e-2, tried = f.best->residual;
     kki_sparse_copy(f.s, f.best, f.other);
-    for (int k = 0; k < 200 && has_order(c, &f) && !is_solved(r) && stats->factorisations < 600; k++) {
-        const int first = stats->factorisations;
+    for (int k = 0; k < 200 && has_order(c, &f) && !is_solved(r) && stats->factorizations < 600; k++) {
+        const int first = stats->factorizations;
         kki_sparse_copy(f.s, f.other, f.now);
         const bool solved = kki_sparse_proximal(f.w, f.now, epsilon, 0.01 * f.other->residual, 0, 15, stats);
-        const int steps = stats->factorisations - first;
+        const int steps = stats->factorizations - first;
         if (solved) {
             kki_sparse_copy(f.s, f.now, f.other);
             if (f.now->residual < 0.1 * tried) {
@@ -563,7 +563,7 @@ static void flow_with_newton(corpus_case *c, dense_run *r, kki_solver_stats *sta
         epsilon *= !solved ? 3 : steps <= 2 ? 0.36 : steps <= 4 ? 0.65 : 1;
         epsilon = epsilon < 1e-7 ? 1e-7 : epsilon > 1 ? 1 : epsilon;
     }
-    stats->factorisations += before.factorisations;
+    stats->factorizations += before.factorizations;
 }
 
 /// The same where G would be too large: Newton in velocity space.
@@ -576,11 +576,11 @@ static bool run_two_sparse(corpus_case *c, kki_solver_stats *stats) {
         memcpy(r.other->lambda, c->p->lambda, (size_t)c->p->nrow * sizeof(double));
         shift(c->p, 1, r.other->lambda);
         kki_sparse_judge(r.s, r.other);
-        for (int k = 0; k < 200 && !is_done(&r) && stats->factorisations < 600; k++) {
-            const int first = stats->factorisations;
+        for (int k = 0; k < 200 && !is_done(&r) && stats->factorizations < 600; k++) {
+            const int first = stats->factorizations;
             kki_sparse_copy(r.s, r.other, r.now);
             const bool solved = kki_sparse_proximal(r.w, r.now, epsilon, 0.01 * r.other->residual, 0, 15, stats);
-            const int steps = stats->factorisations - first;
+            const int steps = stats->factorizations - first;
             if (solved) {
                 kki_sparse_copy(r.s, r.now, r.other);
                 keep_sparse(&r, r.now);
@@ -721,7 +721,7 @@ const method methods[] = {
     {"proximal", "proximal point over Newton", run_proximal, METHOD_SINGLE, 0},
     {"anderson", "sweeps with Anderson's acceleration, at most 600", run_anderson, METHOD_SINGLE, 0},
     {"admm", "proximal ADMM, at most 3000", run_admm, METHOD_SINGLE, 0},
-    {"s-sweeps", "coloured sweeps, accelerated, at most 2000", run_sparse_sweeps, METHOD_SINGLE, 0},
+    {"s-sweeps", "colored sweeps, accelerated, at most 2000", run_sparse_sweeps, METHOD_SINGLE, 0},
     {"s-newton", "semismooth Newton in velocity space with a shift", run_sparse_newton, METHOD_SINGLE, 0},
     {"s-interior", "interior point in velocity space, then Newton", run_sparse_interior, METHOD_SINGLE, 0},
     {"s-proximal", "proximal steps, convex first, in velocity space", run_sparse_proximal, METHOD_SINGLE, 0},

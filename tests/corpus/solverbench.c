@@ -27,7 +27,7 @@ static const double BAR = 1.1;
 typedef struct outcome {
     bool applies, solved;
     double residual, seconds;
-    int factorisations;
+    int factorizations;
 } outcome;
 
 typedef struct row {
@@ -64,7 +64,7 @@ static outcome take(const method *m, corpus_case *c) {
         }
         best.residual = residual < 1e300 ? residual : 1e300; // a NaN, too
         best.solved = residual <= c->p->tolerance;
-        best.factorisations = stats.factorisations;
+        best.factorizations = stats.factorizations;
         sum += c->seconds;
         if (sum > LONG) {
             break;
@@ -89,9 +89,9 @@ static void take_all(const corpus_problem *p, FILE *json) {
         if (json && r->of[m].applies) {
             fprintf(json,
                     "{\"problem\": \"%s/%s\", \"method\": \"%s\", \"solved\": %d, \"seconds\": %.4g, "
-                    "\"factorisations\": %d, "
+                    "\"factorizations\": %d, "
                     "\"residual\": %.3g, \"tolerance\": %.3g, \"family\": \"%s\", \"rows\": %d, \"flags\": %d}\n",
-                    p->family, p->name, methods[m].name, r->of[m].solved, r->of[m].seconds, r->of[m].factorisations,
+                    p->family, p->name, methods[m].name, r->of[m].solved, r->of[m].seconds, r->of[m].factorizations,
                     r->of[m].residual, p->tolerance, p->family, p->nrow, p->flags);
         }
     }
@@ -164,7 +164,7 @@ static void print_method(int m) {
         const outcome *o = &my.rows[i].of[m];
         tried += o->applies;
         solved += o->solved;
-        factors += o->factorisations;
+        factors += o->factorizations;
         seconds += o->seconds;
     }
     if (tried > 0) {

@@ -113,7 +113,7 @@ struct body {
             for (const kk_vec3 &p : corner) {
                 points->emplace_back(p.x, p.y, p.z);
             }
-            // faces do not matter: the farthest corner is found among all of few, or by neighbours of none
+            // faces do not matter: the farthest corner is found among all of few, or by neighbors of none
             auto faces = std::make_shared<std::vector<coal::Triangle>>();
             const auto n = static_cast<unsigned>(points->size());
             for (unsigned i = 0; i < n; i++) {

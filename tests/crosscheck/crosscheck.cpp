@@ -95,7 +95,7 @@ bool welded_to_world(kk_spec *spec, int body) {
     return true;
 }
 
-// Pinocchio leaves bodies welded to the world out of the centre of mass, and computes no armature of its joints for
+// Pinocchio leaves bodies welded to the world out of the center of mass, and computes no armature of its joints for
 // derivatives
 void fit_for_pinocchio(kk_spec *spec) {
     for (int i = 1; i < kk_spec_body_count(spec); i++) {

@@ -219,7 +219,7 @@ static void build_quadruped(kk_spec *spec) {
         servo.bias[2] = -2;
         servo.force_lower = -30;
         servo.force_upper = 30;
-        servo.lag = i % 2 ? KK_LAG_FILTER : KK_LAG_NONE;
+        servo.activation = i % 2 ? KK_ACTIVATION_FILTER : KK_ACTIVATION_NONE;
         servo.time_constant = 0.02;
         if (def->joint.type == KK_JOINT_HINGE && def->joint.name) {
             kk_spec_add_actuator(spec, &servo, NULL, NULL);

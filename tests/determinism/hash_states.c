@@ -1,6 +1,6 @@
 // Prints one line `scene variant hash` for every scene and every kernel variant that this machine can run.
 //
-// tests/determinism/run.py builds this program with every compiler, optimisation level and target it finds and compares the lines:
+// tests/determinism/run.py builds this program with every compiler, optimization level and target it finds and compares the lines:
 // a scene has one hash, whoever computed it. To add a scene, write a function and put it into a table, or a model and print_dynamics it.
 #include <karakuri/karakuri.h>
 
@@ -394,7 +394,7 @@ static void add_cord(kk_spec *spec, const char *name, const char *round, const c
 static void add_drives(kk_spec *spec) {
     kk_actuator_def muscle = kk_actuator_def_default(), late = kk_actuator_def_default();
     muscle.type = KK_ACTUATOR_MUSCLE;
-    muscle.lag = KK_LAG_MUSCLE;
+    muscle.activation = KK_ACTIVATION_MUSCLE;
     muscle.transmission = KK_TRANSMISSION_TENDON;
     muscle.target = "over";
     muscle.muscle.force = 40;
@@ -437,8 +437,8 @@ static uint64_t scene_muscle(void) {
             hash_double(&h, kk_state_q(state)[k]);
         }
     }
-    for (int k = 0; good && k < kk_model_nlag(model); k++) {
-        hash_double(&h, kk_state_lag(state)[k]);
+    for (int k = 0; good && k < kk_model_nactivation(model); k++) {
+        hash_double(&h, kk_state_activation(state)[k]);
     }
     kk_simulator_free(simulator);
     kk_state_free(state);

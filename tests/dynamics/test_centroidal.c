@@ -1,4 +1,4 @@
-// Centre of mass and momentum against sums over bodies; their rates against the forces that act.
+// Center of mass and momentum against sums over bodies; their rates against the forces that act.
 #include "support/scene.h"
 
 static kk_vec3 center_by_sum(const scene *s) {
@@ -22,7 +22,7 @@ static kk_force times(const double *A, const double *v, size_t nv) {
                          kk_vec3_make(dot(A + 3 * nv, v, nv), dot(A + 4 * nv, v, nv), dot(A + 5 * nv, v, nv)));
 }
 
-KK_TEST(centre_of_mass_is_the_weighted_mean) {
+KK_TEST(center_of_mass_is_the_weighted_mean) {
     worst place = {0}, speed = {0};
     for (int i = 0; i < scene_count(); i++) {
         scene s = scene_forest((uint64_t)i);
@@ -71,7 +71,7 @@ KK_TEST(momentum_is_the_sum_over_bodies) {
     WORST_CHECK(direct, 1e-13);
 }
 
-// ḣ = A a + dA v is the sum of all bodies' inertia forces; gravity has no moment about the centre of mass
+// ḣ = A a + dA v is the sum of all bodies' inertia forces; gravity has no moment about the center of mass
 KK_TEST(rate_of_momentum_is_the_sum_of_inertia_forces) {
     worst w = {0}, same = {0};
     for (int i = 0; i < scene_count(); i++) {

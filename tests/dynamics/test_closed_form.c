@@ -113,7 +113,7 @@ KK_TEST(screw_jack) {
     scene_free(&s);
 }
 
-// Euler's equations in the body's axes, and Newton's for a centre of mass at the origin: I ω̇ + ω × I ω = n, m (v̇ + ω × v − Rᵀ g) = f
+// Euler's equations in the body's axes, and Newton's for a center of mass at the origin: I ω̇ + ω × I ω = n, m (v̇ + ω × v − Rᵀ g) = f
 KK_TEST(free_body) {
     const double m = 2, I[3] = {0.5, 0.8, 1.1};
     kk_spec *spec = empty();
@@ -133,7 +133,7 @@ KK_TEST(free_body) {
     scene_free(&s);
 }
 
-// without torque: ω̇ by Euler, the centre of mass falls with g
+// without torque: ω̇ by Euler, the center of mass falls with g
 KK_TEST(torque_free_rotation) {
     const double I[3] = {0.5, 0.8, 1.1};
     kk_spec *spec = empty();
@@ -217,7 +217,7 @@ KK_TEST(cylindrical_joint) {
     scene_free(&s);
 }
 
-// a plate upright in the x-z plane: normal −y, first direction x, so the second is z = −y × x; centre of mass c along its own x
+// a plate upright in the x-z plane: normal −y, first direction x, so the second is z = −y × x; center of mass c along its own x
 KK_TEST(planar_joint) {
     const double m = 1.5, I = 0.2, c = 0.3;
     kk_spec *spec = empty();

@@ -64,7 +64,7 @@ KK_TEST(entries_are_kinetic_energies) {
     WORST_CHECK(w, 1e-11);
 }
 
-/// Smallest pivot of Cholesky's factorisation relative to its diagonal entry; negative if M is not positive definite.
+/// Smallest pivot of Cholesky's factorization relative to its diagonal entry; negative if M is not positive definite.
 static double smallest_pivot(double *M, size_t n) {
     double least = 1;
     for (size_t i = 0; i < n; i++) {

@@ -9,7 +9,7 @@ static void draw_rows(const scene *s, kk_constraint_row *rows, int n) {
     for (int i = 0; i < n; i++) {
         rows[i].body = (int)kk_random_next_below(&random, (uint64_t)s->nbody);
         rows[i].other = i % 3 ? (int)kk_random_next_below(&random, (uint64_t)s->nbody) : KK_WORLD;
-        if (i % 5 == 4) { // neighbours on one pair of bodies, as contacts have them
+        if (i % 5 == 4) { // neighbors on one pair of bodies, as contacts have them
             rows[i].body = rows[i - 1].body;
             rows[i].other = rows[i - 1].other;
         }
@@ -124,7 +124,7 @@ KK_TEST(rows_that_move_nothing_are_zero) {
     scene_free(&s);
 }
 
-// a point on a single free body: G = 1/m for a force through the centre of mass
+// a point on a single free body: G = 1/m for a force through the center of mass
 KK_TEST(free_body_has_the_inverse_of_its_mass) {
     kk_spec *spec = NULL;
     KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);

@@ -193,7 +193,7 @@ KK_TEST(sets_of_wrenches_climb_as_one) {
     WORST_CHECK(worst_of_all, 1e-9); // light links behind heavy ones
 }
 
-/// Bodies on their own that turn about their centres of mass, and not about their axes.
+/// Bodies on their own that turn about their centers of mass, and not about their axes.
 static scene central_bodies(uint64_t seed) {
     kk_spec *spec = NULL;
     KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
@@ -210,7 +210,7 @@ static scene central_bodies(uint64_t seed) {
 }
 
 // the same in the body's own axes (kick_central)
-KK_TEST(kick_of_bodies_about_their_centres) {
+KK_TEST(kick_of_bodies_about_their_centers) {
     worst velocity = {0}, energy = {0}, acceleration = {0}, row = {0};
     for (int i = 0; i < 50; i++) {
         scene s = central_bodies((uint64_t)i);

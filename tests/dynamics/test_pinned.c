@@ -120,7 +120,7 @@ KK_TEST(zmp_has_no_horizontal_moment) {
     WORST_CHECK(w, 1e-12);
 }
 
-// at rest the ZMP is under the centre of mass and the floor carries the weight
+// at rest the ZMP is under the center of mass and the floor carries the weight
 KK_TEST(standing_still_the_floor_carries_the_weight) {
     scene s = scene_robot("humanoid36", 2);
     memset(s.v, 0, (size_t)s.nv * sizeof *s.v);

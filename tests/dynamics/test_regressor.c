@@ -44,7 +44,7 @@ KK_TEST(columns_answer_to_their_own_parameter) {
         kk_torque_regressor(s.model, s.data, s.q, s.v, s.a, Y);
         kk_inverse_dynamics(s.model, s.data, s.q, s.v, s.a, base);
         const int b = 1 + i % (s.nbody - 1), k = i % 6;
-        // moments about the centre of mass move those about the origin alone: columns 4 … 9
+        // moments about the center of mass move those about the origin alone: columns 4 … 9
         kk_sym3 *moment = &kk_spec_body(s.spec, b)->inertia.moment;
         double *const entry[6] = {&moment->xx, &moment->xy, &moment->yy, &moment->xz, &moment->yz, &moment->zz};
         const double change = 0.25 * (moment->xx + moment->yy + moment->zz) * (k == 1 || k == 3 || k == 4 ? 0.01 : 0.1);

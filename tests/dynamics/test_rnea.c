@@ -22,7 +22,7 @@ static void virtual_power(scene *s, int with_external, double *tau) {
     }
 }
 
-// scale: the largest torque of the scene. The sum of virtual_power is about the world's origin, a few metres away, and loses a digit.
+// scale: the largest torque of the scene. The sum of virtual_power is about the world's origin, a few meters away, and loses a digit.
 KK_TEST(torques_do_the_virtual_work_of_all_loads) {
     worst plain = {0}, external = {0};
     for (int i = 0; i < scene_count(); i++) {
@@ -94,7 +94,7 @@ static scene moved_forest(uint64_t seed, kk_vec3 p, int turned) {
     return s;
 }
 
-// a robot a kilometre away feels and does the same
+// a robot a kilometer away feels and does the same
 KK_TEST(results_do_not_depend_on_the_place) {
     worst tau_error = {0}, a_error = {0}, M_error = {0};
     for (int i = 0; i < scene_count() / 4; i++) {

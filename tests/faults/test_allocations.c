@@ -46,7 +46,7 @@ static kk_status add_scene(kk_spec *spec, kk_error *error) {
     }
     kk_actuator_def actuator = kk_actuator_def_default();
     actuator.target = "joint1";
-    actuator.lag = KK_LAG_INTEGRATE;
+    actuator.activation = KK_ACTIVATION_INTEGRATE;
     status = status ? status : kk_spec_add_actuator(spec, &actuator, NULL, error);
     kk_keyframe_def keyframe = kk_keyframe_def_default();
     return status ? status : kk_spec_add_keyframe(spec, &keyframe, NULL, error);

@@ -1,4 +1,4 @@
-// Motion: every allocation of inverse kinematics, walks and stabilisers made to fail in turn.
+// Motion: every allocation of inverse kinematics, walks and stabilizers made to fail in turn.
 #include <karakuri/stabilizer.h>
 
 #include "../motion/our_models.h"

@@ -50,7 +50,7 @@ static inline void fuzz_check_masses(const kki_mesh *m) {
         kki_mass mass;
         kk_error error;
         if (kki_mass_of_mesh(m, (kki_mass_mode)mode, NULL, &mass, NULL, &error) == KK_OK) {
-            fuzz_require(mass.volume > 0 && fuzz_is_finite(mass.moment.xx) && fuzz_is_finite(mass.centre.x));
+            fuzz_require(mass.volume > 0 && fuzz_is_finite(mass.moment.xx) && fuzz_is_finite(mass.center.x));
         }
     }
 }

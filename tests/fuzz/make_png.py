@@ -50,7 +50,7 @@ def picture(kind, channels, bits, interlaced, level, width=13, height=9):
             above, turn = row, turn + 1
     packed = zlib.compress(raw, level)
     head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, kind, 0, 0, interlaced))
-    # red of colour i is 255 - i: the reader must look it up
+    # red of color i is 255 - i: the reader must look it up
     palette = chunk(b"PLTE", b"".join(bytes([255 - i, i, 7]) for i in range(2**bits))) if kind == 3 else b""
     half = len(packed) // 2
     pixels = chunk(b"IDAT", packed[:half]) + chunk(b"IDAT", packed[half:])

@@ -39,7 +39,7 @@ static void check_edges(const kki_convex *c) {
         KK_CHECK(loop_has(c, edge->face[1], edge->vertex[1], edge->vertex[0]));
     }
     for (int v = 0; v < c->vertex_count; v++) {
-        KK_CHECK(c->neighbour_from[v + 1] - c->neighbour_from[v] >= 3);
+        KK_CHECK(c->neighbor_from[v + 1] - c->neighbor_from[v] >= 3);
     }
 }
 

@@ -284,7 +284,7 @@ static double largest(kk_vec3 v) {
     return fmax(fabs(v.x), fmax(fabs(v.y), fabs(v.z)));
 }
 
-// normalised by the extent along each axis, as the hull's tolerance is; by no less than the rounding allows
+// normalized by the extent along each axis, as the hull's tolerance is; by no less than the rounding allows
 static double worst_relative(const kki_mesh *m, const kk_vec3 *p, int count) {
     kk_vec3 low = p[0], high = p[0], q[64], v[64];
     for (int i = 1; i < count; i++) {

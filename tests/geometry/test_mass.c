@@ -10,9 +10,9 @@
 static void check_mass(kki_mass a, kki_mass b, double tolerance) {
     const double moment = b.moment.xx + b.moment.yy + b.moment.zz, length = sqrt(moment / b.volume);
     KK_CHECK_REL(a.volume, b.volume, tolerance);
-    KK_CHECK_NEAR(a.centre.x, b.centre.x, tolerance * length);
-    KK_CHECK_NEAR(a.centre.y, b.centre.y, tolerance * length);
-    KK_CHECK_NEAR(a.centre.z, b.centre.z, tolerance * length);
+    KK_CHECK_NEAR(a.center.x, b.center.x, tolerance * length);
+    KK_CHECK_NEAR(a.center.y, b.center.y, tolerance * length);
+    KK_CHECK_NEAR(a.center.z, b.center.z, tolerance * length);
     KK_CHECK_NEAR(a.moment.xx, b.moment.xx, tolerance * moment);
     KK_CHECK_NEAR(a.moment.yy, b.moment.yy, tolerance * moment);
     KK_CHECK_NEAR(a.moment.zz, b.moment.zz, tolerance * moment);
@@ -31,7 +31,7 @@ static kki_mass mass_of(const kki_mesh *mesh, kki_mass_mode mode) {
 }
 
 static kki_mass placed(kki_mass m, kk_transform X) {
-    return (kki_mass){m.volume, kk_transform_point(X, m.centre), kk_sym3_rotate(X.R, m.moment)};
+    return (kki_mass){m.volume, kk_transform_point(X, m.center), kk_sym3_rotate(X.R, m.moment)};
 }
 
 KK_TEST(mass_of_a_box_mesh) {
@@ -68,9 +68,9 @@ KK_TEST(mass_of_a_tetrahedron) {
     bool inside_out = false;
     kki_mass m;
     KK_CHECK_EQ_INT(kki_mass_of_mesh(mesh, KKI_MASS_SOLID, NULL, &m, &inside_out, NULL), KK_OK);
-    KK_CHECK_NEAR(m.centre.x, 15.92492, 3e-5);
-    KK_CHECK_NEAR(m.centre.y, 0.78281, 3e-5);
-    KK_CHECK_NEAR(m.centre.z, 3.72962, 3e-5);
+    KK_CHECK_NEAR(m.center.x, 15.92492, 3e-5);
+    KK_CHECK_NEAR(m.center.y, 0.78281, 3e-5);
+    KK_CHECK_NEAR(m.center.z, 3.72962, 3e-5);
     KK_CHECK_REL(m.moment.xx, 43520.33257, 1e-7);
     KK_CHECK_REL(m.moment.yy, 194711.28938, 1e-7);
     KK_CHECK_REL(m.moment.zz, 191168.76173, 1e-7);
@@ -162,7 +162,7 @@ KK_TEST(primitives_agree_with_fine_meshes) {
         kki_mesh *mesh = lathe(rows[i].radius, rows[i].height, 80, 200);
         const kki_mass m = mass_of(mesh, KKI_MASS_SOLID);
         KK_CHECK_REL(m.volume, rows[i].mass.volume, 2e-3);
-        KK_CHECK_NEAR(m.centre.z, rows[i].mass.centre.z, 1e-3);
+        KK_CHECK_NEAR(m.center.z, rows[i].mass.center.z, 1e-3);
         KK_CHECK_REL(m.moment.xx, rows[i].mass.moment.xx, 4e-3);
         KK_CHECK_REL(m.moment.yy, rows[i].mass.moment.yy, 4e-3);
         KK_CHECK_REL(m.moment.zz, rows[i].mass.moment.zz, 4e-3);
@@ -186,7 +186,7 @@ KK_TEST(mass_is_scaled_and_turned) {
         const kki_mass m = mass_of(mesh, KKI_MASS_SOLID);
         KK_CHECK_REL(m.volume, 6 * s * s * s, 1e-15);
         KK_CHECK_REL(m.moment.zz, 6 * s * s * s * (5 * s * s / 12), 1e-14);
-        KK_CHECK_REL(m.centre.x, 5 * s, 1e-15);
+        KK_CHECK_REL(m.center.x, 5 * s, 1e-15);
         for (int i = 0; i < mesh->face_count; i++) {
             const int32_t swap = mesh->face[i].vertex[1];
             mesh->face[i].vertex[1] = mesh->face[i].vertex[2];

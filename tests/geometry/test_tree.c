@@ -124,7 +124,7 @@ KK_TEST(tree_boxes_are_rounded_outwards) {
     free(f);
 }
 
-// equal boxes cannot be separated by bins; infinite ones have no centre; the depth stays bounded
+// equal boxes cannot be separated by bins; infinite ones have no center; the depth stays bounded
 KK_TEST(tree_of_degenerate_boxes) {
     forest *f = plant(BOXES, 0.1, 4, 5);
     const double inf = INFINITY;
@@ -351,7 +351,7 @@ KK_TEST(surface_refuses_far_coordinates) {
 
 // ---- height fields
 
-// neighbours are mutual, the interpolated height lies in the plane of the face above, normals are those of the corners
+// neighbors are mutual, the interpolated height lies in the plane of the face above, normals are those of the corners
 KK_TEST(height_field_faces_fit_together) {
     enum { ROWS = 5, COLUMNS = 7 };
     double h[ROWS * COLUMNS];
@@ -367,10 +367,10 @@ KK_TEST(height_field_faces_fit_together) {
         kki_height_field_corners(f, face, row, column);
         for (int k = 0; k < 3; k++) {
             p[k] = kki_height_field_vertex(f, row[k], column[k]);
-            const int32_t other = kki_height_field_neighbour(f, face, k);
+            const int32_t other = kki_height_field_neighbor(f, face, k);
             int back = other < 0;
             for (int i = 0; i < 3 && other >= 0; i++) {
-                back += kki_height_field_neighbour(f, other, i) == face;
+                back += kki_height_field_neighbor(f, other, i) == face;
             }
             KK_CHECK_EQ_INT(back, 1);
         }

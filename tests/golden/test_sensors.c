@@ -1,4 +1,4 @@
-/// Sensors against stored readings of MuJoCo (tests/golden/mjcf/sensors.inc, made by make_sensors.py), and contacts by closed form.
+/// Sensors against stored sensor data of MuJoCo (tests/golden/mjcf/sensors.inc, made by make_sensors.py), and contacts by closed form.
 #include <karakuri/load.h>
 #include <karakuri/simulate.h>
 
@@ -15,7 +15,7 @@ typedef struct run {
     kk_model *model;
     kk_state *state;
     kk_simulator *simulator;
-    double readings[1000];
+    double sensor_data[1000];
     int is_good;
 } run;
 
@@ -28,7 +28,7 @@ static run begin(const char *xml) {
     status = status ? status : kk_model_compile(r.spec, NULL, &r.model, &error);
     status = status ? status : kk_state_create(r.model, NULL, &r.state);
     status = status ? status : kk_simulator_create(r.model, NULL, NULL, &r.simulator, &error);
-    r.is_good = status == KK_OK && kk_model_nreading(r.model) <= 1000;
+    r.is_good = status == KK_OK && kk_model_nsensordata(r.model) <= 1000;
     if (!r.is_good) {
         KK_FAIL("%d:%d %s", error.line, error.column, error.text);
     }
@@ -48,11 +48,11 @@ static void compare(const run *r, const double *theirs, int from, int to, double
         const kk_sensor_info s = kk_model_sensor(r->model, i);
         double sign = 1, dot = 0;
         for (int k = 0; k < s.count; k++) {
-            dot += r->readings[s.first + k] * theirs[s.first + k];
+            dot += r->sensor_data[s.first + k] * theirs[s.first + k];
         }
         sign = s.count == 4 && dot < 0 ? -1 : 1;
         for (int k = 0; k < s.count && s.first >= from && s.first < to; k++) {
-            const double ours = sign * r->readings[s.first + k], wanted = theirs[s.first + k];
+            const double ours = sign * r->sensor_data[s.first + k], wanted = theirs[s.first + k];
             const double off = s.type >= KK_SENSOR_DISTANCE ? 2e-5 : tolerance; // MuJoCo's search ends at 1e-6
             if (!(fabs(ours - wanted) <= off * (1 + fabs(wanted)))) {
                 KK_FAIL("sensor %d (type %d) at key %d: number %d is %.10g, not %.10g", i, (int)s.type, key, k, ours,
@@ -65,17 +65,17 @@ static void compare(const run *r, const double *theirs, int from, int to, double
 // positions and velocities at a state; forces and accelerations of a step of a microsecond
 KK_TEST(sensors_read_what_those_of_mujoco_read) {
     run r = begin(sensors_xml);
-    if (r.is_good && KK_CHECK_EQ_INT(kk_model_nreading(r.model), SENSORS_ALL)) {
+    if (r.is_good && KK_CHECK_EQ_INT(kk_model_nsensordata(r.model), SENSORS_ALL)) {
         for (int k = 0; k < (int)(sizeof sensors_read / sizeof *sensors_read); k++) {
             double control[8];
             const kk_keyframe_def key = kk_model_keyframe(r.model, k);
             kk_state_set_keyframe(r.model, r.state, k);
-            KK_CHECK_EQ_INT(kk_simulator_read_sensors(r.simulator, r.state, 1, r.readings, NULL), KK_OK);
+            KK_CHECK_EQ_INT(kk_simulator_read_sensors(r.simulator, r.state, 1, r.sensor_data, NULL), KK_OK);
             compare(&r, sensors_read[k], 0, SENSORS_NOW, 2e-8, k);
             memcpy(control, key.control, sizeof *control * (size_t)kk_model_nactuator(r.model));
             const kk_input input = {.control = control};
             if (k >= SENSORS_FREE && KK_CHECK_EQ_INT(kk_step(r.model, r.state, r.simulator, &input, NULL), KK_OK)) {
-                KK_CHECK_EQ_INT(kk_simulator_read_sensors(r.simulator, r.state, 1, r.readings, NULL), KK_OK);
+                KK_CHECK_EQ_INT(kk_simulator_read_sensors(r.simulator, r.state, 1, r.sensor_data, NULL), KK_OK);
                 compare(&r, sensors_read[k], SENSORS_NOW, SENSORS_ALL, 1e-4, k);
             }
         }
@@ -92,9 +92,9 @@ KK_TEST(distance_sensors_know_overlaps) {
         "<distance geom1='a' geom2='b'/><normal geom1='a' geom2='b'/><fromto geom1='b' geom2='a'/></sensor></mujoco>");
     static const double wanted[10] = {-0.1, -1, 0, 0, 0.2, 0, 0, 0.3, 0, 0};
     if (r.is_good) {
-        kk_simulator_read_sensors(r.simulator, r.state, 1, r.readings, NULL);
+        kk_simulator_read_sensors(r.simulator, r.state, 1, r.sensor_data, NULL);
         for (int i = 0; i < 10; i++) {
-            KK_CHECK_NEAR(r.readings[i], wanted[i], 1e-12);
+            KK_CHECK_NEAR(r.sensor_data[i], wanted[i], 1e-12);
         }
         KK_CHECK_EQ_INT(kk_model_may_touch(r.model, 0, 1, NULL), 0);
     }
@@ -106,7 +106,7 @@ static void settle(run *r) {
         r->is_good = kk_step(r->model, r->state, r->simulator, NULL, NULL) == KK_OK;
     }
     KK_CHECK(r->is_good);
-    KK_CHECK_EQ_INT(kk_simulator_read_sensors(r->simulator, r->state, 1, r->readings, NULL), KK_OK);
+    KK_CHECK_EQ_INT(kk_simulator_read_sensors(r->simulator, r->state, 1, r->sensor_data, NULL), KK_OK);
 }
 
 #define BLOCK                                                                                                        \
@@ -125,10 +125,10 @@ KK_TEST(touch_sensors_feel_what_their_zone_holds) {
     if (r.is_good) {
         const double weight = 3 * 9.81;
         settle(&r);
-        KK_CHECK_REL(r.readings[0], weight, 1e-9);
-        KK_CHECK_REL(r.readings[1], weight / 2, 1e-6);
-        KK_CHECK_NEAR(r.readings[2], 0, 0); // the normal of the block's contacts leads down, away from it
-        KK_CHECK_NEAR(r.readings[3], 0, 0);
+        KK_CHECK_REL(r.sensor_data[0], weight, 1e-9);
+        KK_CHECK_REL(r.sensor_data[1], weight / 2, 1e-6);
+        KK_CHECK_NEAR(r.sensor_data[2], 0, 0); // the normal of the block's contacts leads down, away from it
+        KK_CHECK_NEAR(r.sensor_data[3], 0, 0);
     }
     end(&r);
 }
@@ -141,7 +141,7 @@ KK_TEST(contact_sensors_tell_of_contacts_in_slots) {
         "<contact geom1='floor' geom2='g' num='2' reduce='maxforce' data='force dist pos normal tangent'/>"
         "<contact geom1='o' data='found'/><contact site='right' num='3' data='found'/></sensor></mujoco>");
     if (r.is_good) {
-        const double weight = 3 * 9.81, *at = r.readings;
+        const double weight = 3 * 9.81, *at = r.sensor_data;
         settle(&r);
         KK_CHECK_NEAR(at[0], 4, 0);
         double sum = 0;

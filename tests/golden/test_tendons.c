@@ -199,7 +199,7 @@ static void go(const kk_spec *spec, double time, const double *control, double q
     KK_REQUIRE(kk_simulator_create(m, NULL, NULL, &simulator, &error) == KK_OK);
     for (int i = 0; i < (int)(time / kk_model_options(m).timestep + 0.5); i++) {
         KK_REQUIRE(kk_step(m, state, simulator, &input, &error) == KK_OK);
-        *residual = fmax(*residual, kk_simulator_report(simulator).residual);
+        *residual = fmax(*residual, kk_simulator_report(simulator)->residual);
     }
     q[0] = kk_state_q(state)[kk_model_joint(m, kk_model_find_joint(m, "a")).q_index];
     q[1] = kk_state_q(state)[kk_model_joint(m, kk_model_find_joint(m, "b")).q_index];

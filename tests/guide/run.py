@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ("torque-plot", "analyse-a-motion", "stand-walk-push", "controller", "robot-and-simulation")
+PAGES = ("torque-plot", "analyze-a-motion", "stand-walk-push", "controller", "robot-and-simulation")
 FENCE = re.compile(r"^```(\w+)(?: +(\S+))?\n(.*?)^```$", re.M | re.S)
 
 
@@ -41,7 +41,8 @@ def environment(build, prefix):
 def run_page(page, folder, env):
     """What failed, one line each, and how many blocks were run."""
     failed, count = [], 0
-    (folder / "models").symlink_to(ROOT / "models")
+    for name in ("models", "examples", "python"):
+        (folder / name).symlink_to(ROOT / name)
     blocks = blocks_of(page)
     for _, name, text in blocks:
         if name:
@@ -49,7 +50,7 @@ def run_page(page, folder, env):
     for language, name, text in blocks:
         if name and language == "c":
             count += 1  # compiled by the page's own command; must be warning-free here
-            done = subprocess.run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{ROOT}/include", name],
+            done = subprocess.run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{ROOT}/include", f"-I{ROOT}/examples/controller", name],
                                   cwd=folder, env=env, capture_output=True, text=True)
         elif language == "sh":
             count += 1

@@ -276,7 +276,7 @@ KK_TEST(doctor_compares_twins) {
                         1);
     const kk_message m = find(&bad, "are twins");
     if (KK_CHECK(m.text)) {
-        KK_CHECK(strstr(m.text, "but y of the centre of mass, ixy of"));
+        KK_CHECK(strstr(m.text, "but y of the center of mass, ixy of"));
         const kk_inertia I = kk_spec_body_const(bad.spec, 3)->inertia;
         KK_CHECK_NEAR(I.moment.xy, -0.002, 0);
         KK_CHECK_NEAR(I.com.y, -0.03, 0);
@@ -323,7 +323,7 @@ KK_TEST(doctor_repaired_files_are_good) {
 }
 
 // memory that runs out anywhere ends in a status
-// ---- meshes in millimetres
+// ---- meshes in millimeters
 
 static const char tetrahedron[] = "v 0 0 0\nv 100 0 0\nv 0 200 0\nv 0 0 300\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
 
@@ -344,7 +344,7 @@ static robot examine_with_mesh(const char *text, int repair) {
     "<limit lower='-1' upper='1' effort='1' velocity='1'/></joint></robot>"
 
 // an arm with joints 0.3 m apart and a mesh of 374 m; the repaired file is good
-KK_TEST(doctor_knows_meshes_in_millimetres) {
+KK_TEST(doctor_knows_meshes_in_millimeters) {
     robot r = examine_with_mesh(ARM_WITH(""), 1);
     const kk_message m = r.messages ? find(&r, "it looks like mm") : (kk_message){0};
     char *text = NULL;

@@ -180,7 +180,7 @@ KK_TEST(karakuri_element_scripts_are_kept) {
 
 KK_TEST(karakuri_element_sensor_words) {
     KK_CHECK_EQ_INT(kki_sensor_of_word("gyro"), KK_SENSOR_GYRO);
-    KK_CHECK_EQ_INT(kki_sensor_of_word("centre_of_mass_velocity"), KK_SENSOR_CENTRE_OF_MASS_VELOCITY);
+    KK_CHECK_EQ_INT(kki_sensor_of_word("center_of_mass_velocity"), KK_SENSOR_CENTER_OF_MASS_VELOCITY);
     KK_CHECK_EQ_INT(kki_sensor_of_word("nose"), -1);
 }
 #endif

@@ -18,14 +18,14 @@
 #define Z_UP "<asset><up_axis>Z_UP</up_axis></asset>"
 #define INSTANCE "<instance_geometry url=\"#g\"/>"
 
-static kk_vec3 centre_of(const char *text, const kki_mesh_read_options *options) {
+static kk_vec3 center_of(const char *text, const kki_mesh_read_options *options) {
     kki_mesh *mesh = read_with(text, strlen(text), "a.dae", options);
     kki_mass mass = {0};
     bool inside_out = true;
     KK_CHECK_EQ_INT(kki_mass_of_mesh(mesh, KKI_MASS_SOLID, NULL, &mass, &inside_out, NULL), KK_OK);
     KK_CHECK(!inside_out);
     kki_mesh_free(mesh);
-    return mass.centre;
+    return mass.center;
 }
 
 static void check_point(kk_vec3 a, double x, double y, double z) {
@@ -65,12 +65,12 @@ KK_TEST(dae_primitives) {
 
 KK_TEST(dae_nodes) {
     // translate, then turn by a quarter about z, then scale: innermost first
-    check_point(centre_of(START Z_UP GEOMETRY(TRIANGLES) SCENE(
+    check_point(center_of(START Z_UP GEOMETRY(TRIANGLES) SCENE(
                               "<node><translate>1 2 3</translate><rotate>0 0 2 90</rotate><scale>4 4 4</scale>" INSTANCE
                               "</node>") END,
                           NULL),
                 0, 3, 4);
-    check_point(centre_of(START Z_UP GEOMETRY(TRIANGLES)
+    check_point(center_of(START Z_UP GEOMETRY(TRIANGLES)
                               SCENE("<node><matrix>1 0 0 10 0 1 0 20 0 0 1 30 0 0 0 1</matrix><node><matrix>0 -1 0 0 1 "
                                     "0 0 0 0 0 1 0 0 0 0 1</matrix>" INSTANCE "</node></node>") END,
                           NULL),
@@ -86,7 +86,7 @@ KK_TEST(dae_nodes) {
     KK_CHECK_EQ_INT(mesh->tidying.mirrored_parts, 1);
     check_volume(mesh, 8, 8, 3.0 / 6);
     // a skinned mesh in its bind pose
-    check_point(centre_of(START Z_UP GEOMETRY(
+    check_point(center_of(START Z_UP GEOMETRY(
                               TRIANGLES) "<library_controllers><controller id=\"c\"><skin "
                                          "source=\"#g\"><bind_shape_matrix>1 0 0 1 0 1 0 1 0 0 1 1 0 0 0 "
                                          "1</bind_shape_matrix></skin></controller></library_controllers>" SCENE(
@@ -108,9 +108,9 @@ KK_TEST(dae_units_and_axes) {
                 {"<asset><unit name=\"cm\" meter=\"0.5\"/><up_axis>Z_UP</up_axis></asset>", 0.625, 1.125, 1.625}};
     for (int i = 0; i < 5; i++) {
         snprintf(text, sizeof text, START "%s%s", rows[i].asset, scene);
-        check_point(centre_of(text, NULL), rows[i].x, rows[i].y, rows[i].z);
+        check_point(center_of(text, NULL), rows[i].x, rows[i].y, rows[i].z);
         const kki_mesh_read_options as_is = {.keep_axes = true, .keep_unit = true};
-        check_point(centre_of(text, &as_is), 1.25, 2.25, 3.25);
+        check_point(center_of(text, &as_is), 1.25, 2.25, 3.25);
     }
 }
 
@@ -126,7 +126,7 @@ KK_TEST(dae_materials) {
         "a.dae");
     KK_CHECK_EQ_INT(mesh->material_count, 1);
     KK_CHECK_STR(mesh->material[0].name, "m");
-    KK_CHECK(mesh->material[0].has_colour && mesh->material[0].colour[1] == 0.5F);
+    KK_CHECK(mesh->material[0].has_color && mesh->material[0].color[1] == 0.5F);
     KK_CHECK_EQ_INT(mesh->part[0].material, 0);
     kki_mesh_free(mesh);
 }

@@ -49,17 +49,16 @@ KK_TEST(glb_scene) {
     KK_CHECK_EQ_INT(mesh->part_count, 2);
     KK_CHECK_STR(mesh->part[0].name, "tetra");
     KK_CHECK_STR(mesh->material[0].name, "red");
-    KK_CHECK(mesh->material[0].has_colour && mesh->material[0].colour[2] == 0.25F &&
-             mesh->material[0].colour[3] == 0.5F);
+    KK_CHECK(mesh->material[0].has_color && mesh->material[0].color[2] == 0.25F && mesh->material[0].color[3] == 0.5F);
     KK_CHECK_EQ_INT(mesh->tidying.mirrored_parts, 1);
     kki_mass shell = {0};
     kki_mass_of_mesh(mesh, KKI_MASS_SHELL, NULL, &shell, NULL, NULL);
-    KK_CHECK(shell.centre.y < -9);     // glTF's z is our -y
+    KK_CHECK(shell.center.y < -9);     // glTF's z is our -y
     check_volume(mesh, 8, 8, 9.0 / 6); // 2^3 + 1, the mirrored one is turned
     const kki_mesh_read_options options = {.keep_axes = true};
     mesh = read_with(b.data, b.size, "a.glb", &options);
     kki_mass_of_mesh(mesh, KKI_MASS_SHELL, NULL, &shell, NULL, NULL);
-    KK_CHECK(shell.centre.z > 10);
+    KK_CHECK(shell.center.z > 10);
     kki_mesh_free(mesh);
 }
 

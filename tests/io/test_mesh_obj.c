@@ -14,7 +14,7 @@ KK_TEST(obj_indices) {
     check_volume(
         read_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf -3 -1 -2\nv 0 0 1\nf -4 -3 -1\nf -3 -2 -1\nf -2 -4 -1\n", "a.obj"), 4,
         4, 1.0 / 6);
-    // faces before vertices, CR LF, tabs, comments, a vertex with colour or weight, continued lines
+    // faces before vertices, CR LF, tabs, comments, a vertex with color or weight, continued lines
     check_volume(read_text("f 1 3 2\r\nf 1 2 4\r\n# v 9 9 9\r\n\tv 0 0 0 1 1 1\r\nv 1\t0 0 1.0\r\n  v 0 1 0\r\nv 0 "
                            "\\\r\n0 1\r\nf 2 3 \\\n4\nf 3 1 4",
                            "a.obj"),
@@ -30,7 +30,7 @@ KK_TEST(obj_names) {
     KK_CHECK_EQ_INT(mesh->material_count, 2);
     KK_CHECK_STR(mesh->material[0].name, "red");
     KK_CHECK_STR(mesh->material[1].name, "blue");
-    KK_CHECK(!mesh->material[0].has_colour);
+    KK_CHECK(!mesh->material[0].has_color);
     KK_CHECK_EQ_INT(mesh->part_count, 4);
     const char *names[4] = {"", "left hand", "left hand", "other"};
     const int materials[4] = {-1, 0, 1, 0};

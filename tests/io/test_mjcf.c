@@ -13,7 +13,7 @@ typedef struct expectation {
     int nq, nv;
     double mass;
     int shapes, frames, loops, couplings, tendons, actuators, sensors, keyframes, pairs, excludes;
-    double centre[3]; ///< of mass, hinges and slides at 0.3, the others at rest
+    double center[3]; ///< of mass, hinges and slides at 0.3, the others at rest
     double inertia;   ///< sum of the inertia matrix's diagonal over hinges and slides, there
 } expectation;
 
@@ -72,9 +72,9 @@ static void check_motion(const expectation *e, const robot *r) {
         sum += joint.nv == 1 ? M[joint.v_index * nv + joint.v_index] : 0;
     }
     const double far =
-        __builtin_fabs(c.x - e->centre[0]) + __builtin_fabs(c.y - e->centre[1]) + __builtin_fabs(c.z - e->centre[2]);
+        __builtin_fabs(c.x - e->center[0]) + __builtin_fabs(c.y - e->center[1]) + __builtin_fabs(c.z - e->center[2]);
     if (!(far <= 1e-9) || !(__builtin_fabs(sum - e->inertia) <= 1e-9 * (1 + e->inertia))) {
-        KK_FAIL("%s: the centre of mass is %.1e away, the inertia is %.12g, not %.12g", e->file, far, sum, e->inertia);
+        KK_FAIL("%s: the center of mass is %.1e away, the inertia is %.12g, not %.12g", e->file, far, sum, e->inertia);
     }
 }
 
@@ -385,19 +385,19 @@ KK_TEST(mjcf_refuses_what_is_too_far_away) {
 }
 
 // an empty rgba is none, so each geom has that of its own class
-KK_TEST(mjcf_empty_colours_are_those_of_the_class) {
+KK_TEST(mjcf_empty_colors_are_those_of_the_class) {
     robot r = mjcf_from_text("<mujoco><default><default class='r'><geom rgba='1 0 0 1'/></default><default class='b'>"
                              "<geom rgba='0 0 1 1'/></default></default><worldbody><geom class='r' rgba='' size='1'/>"
                              "<geom class='b' rgba=' ' size='1'/></worldbody></mujoco>");
-    if (robot_is_good(&r, "colours") && KK_CHECK_EQ_INT(kk_model_nlook(r.model), 2)) {
-        KK_CHECK(kk_model_look(r.model, kk_model_shape(r.model, 0).look).colour[0] == 1);
-        KK_CHECK(kk_model_look(r.model, kk_model_shape(r.model, 1).look).colour[2] == 1);
+    if (robot_is_good(&r, "colors") && KK_CHECK_EQ_INT(kk_model_nvisual(r.model), 2)) {
+        KK_CHECK(kk_model_visual(r.model, kk_model_shape(r.model, 0).visual).color[0] == 1);
+        KK_CHECK(kk_model_visual(r.model, kk_model_shape(r.model, 1).visual).color[2] == 1);
     }
     robot_free(&r);
 }
 
-// what the eye needs: files and patterns of textures, their repeats, and the layer that has the colours
-KK_TEST(mjcf_looks_have_textures) {
+// what the eye needs: files and patterns of textures, their repeats, and the layer that has the colors
+KK_TEST(mjcf_visuals_have_textures) {
     robot r = mjcf_from_text(
         "<mujoco><compiler texturedir='t'/><default><texture rgb1='1 0 0'/></default><asset>"
         "<texture name='c' type='2d' builtin='checker' rgb2='0 0 1' width='8' height='8'/>"
@@ -405,10 +405,10 @@ KK_TEST(mjcf_looks_have_textures) {
         "<material name='a' texture='c' texrepeat='2 3' texuniform='true'/>"
         "<material name='b'><layer texture='f' role='rgb'/><layer texture='c' role='normal'/></material></asset>"
         "<worldbody><geom size='1' material='a'/><geom size='1' material='b'/></worldbody></mujoco>");
-    if (robot_is_good(&r, "textures") && KK_CHECK_EQ_INT(kk_model_nlook(r.model), 2)) {
-        const kk_look_def a = kk_model_look(r.model, 0), b = kk_model_look(r.model, 1);
+    if (robot_is_good(&r, "textures") && KK_CHECK_EQ_INT(kk_model_nvisual(r.model), 2)) {
+        const kk_visual_def a = kk_model_visual(r.model, 0), b = kk_model_visual(r.model, 1);
         KK_CHECK_EQ_INT(a.pattern, KK_PATTERN_CHECKER);
-        KK_CHECK(a.pattern_colour[0][0] == 1 && a.pattern_colour[0][1] == 0 && a.pattern_colour[1][2] == 1);
+        KK_CHECK(a.pattern_color[0][0] == 1 && a.pattern_color[0][1] == 0 && a.pattern_color[1][2] == 1);
         KK_CHECK(a.repeat[0] == 2 && a.repeat[1] == 3 && a.repeats_by_size == 1);
         KK_CHECK_EQ_INT(b.pattern, KK_PATTERN_NONE);
         KK_CHECK_STR(b.texture, "t/f.png");
@@ -420,14 +420,15 @@ KK_TEST(mjcf_looks_have_textures) {
 // ---- reports
 
 KK_TEST(mjcf_reports_what_it_does_not_read_once) {
-    robot r = mjcf_from_text("<mujoco><worldbody><body gravcomp='1'><joint axis='1 0 0'/><geom size='0.1' pos='0 1 0'/>"
-                             "<composite/><body gravcomp='1' colour='red'><geom size='0.1'/></body></body></worldbody>"
-                             "<sensor><tactile site='x'/><tactile site='y'/></sensor></mujoco>");
+    robot r = mjcf_from_text(
+        "<mujoco><worldbody><body><joint axis='1 0 0'/><geom size='0.1' pos='0 1 0' fluidshape='ellipsoid'/>"
+        "<composite/><body color='red'><geom size='0.1' fluidshape='ellipsoid'/></body></body></worldbody>"
+        "<sensor><tactile site='x'/><tactile site='y'/></sensor></mujoco>");
     if (robot_is_good(&r, "reports")) {
-        KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "gravcomp"));
+        KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "fluidshape"));
         KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "composite"));
         KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "tactile"));
-        KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "colour"));
+        KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "color"));
         KK_CHECK_EQ_INT(kk_messages_count(r.messages), 4);
     }
     robot_free(&r);
@@ -442,6 +443,21 @@ KK_TEST(mjcf_has_our_extension) {
         KK_CHECK_EQ_INT(kk_spec_loop(r.spec, 0)->type, KK_LOOP_AXIS);
         KK_CHECK_EQ_INT(kk_spec_loop(r.spec, 0)->body[1], 2);
         KK_CHECK_EQ_INT(kk_spec_sensor_count(r.spec), 1);
+    }
+    robot_free(&r);
+}
+
+// materials that MuJoCo has no word for, of all geoms of a body
+KK_TEST(mjcf_bodies_have_our_materials) {
+    robot r = mjcf_from_text("<mujoco><worldbody><geom type='plane' size='1 1 1'/><body name='a'><joint name='j'/>"
+                             "<geom name='g' size='0.1'/><geom name='h' size='0.2'/><karakuri material='creeps'/>"
+                             "</body></worldbody><karakuri><material name='creeps' friction='0.5' slip='0.001'/>"
+                             "</karakuri></mujoco>");
+    if (robot_is_good(&r, "materials") && KK_CHECK_EQ_INT(kk_spec_shape_count(r.spec), 3)) {
+        for (int i = 0; i < 3; i++) {
+            const kk_material_def *m = kk_spec_material(r.spec, kk_spec_shape(r.spec, i)->material);
+            KK_CHECK_NEAR(m->slip, i > 0 ? 0.001 : 0, 0);
+        }
     }
     robot_free(&r);
 }

@@ -166,7 +166,7 @@ KK_TEST(mjcf_refuses_what_cannot_be_attached) {
     }
 }
 
-// the two readings of a file with many copies, and the one of a file that will not compile
+// the two sensor data of a file with many copies, and the one of a file that will not compile
 KK_TEST(mjcf_survives_failing_allocations_of_copies) {
 #define COPIES(geom)                                                                                                   \
     "<mujoco><worldbody><replicate count='300'><body name='b'><joint name='j'/>" geom "<karakuri/></body></replicate>" \

@@ -63,7 +63,7 @@ static void check_all(const robot *r) {
     KK_CHECK(sum->is_held);
     KK_CHECK_STR(sum->leader, "cord");
     check_muscle(&actuator(r, "m")->muscle);
-    KK_CHECK_EQ_INT(actuator(r, "m")->lag, KK_LAG_MUSCLE);
+    KK_CHECK_EQ_INT(actuator(r, "m")->activation, KK_ACTIVATION_MUSCLE);
     const kk_muscle_def *automatic = &actuator(r, "auto")->muscle;
     KK_CHECK_NEAR(automatic->length_lower, -KK_PI / 2, 1e-9); // the joint's limits
     KK_CHECK_NEAR(automatic->length_upper, KK_PI / 6, 1e-9);

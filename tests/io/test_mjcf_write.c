@@ -216,8 +216,8 @@ KK_TEST(mjcf_keeps_contacts_and_textures) {
                 !__builtin_isinf(kk_spec_material_const(a.spec, kk_spec_shape_const(a.spec, 0)->material)->stiffness));
             KK_CHECK(kk_spec_material_pair_count(a.spec) > 0);
             compare_contacts(a.spec, b.spec);
-            const int look = shape_named(b.spec, "soft")->look;
-            KK_CHECK_STR(kk_spec_look_const(b.spec, look)->texture, "wood.png");
+            const int visual = shape_named(b.spec, "soft")->visual;
+            KK_CHECK_STR(kk_spec_visual_const(b.spec, visual)->texture, "wood.png");
         }
     }
     kk_text_free(NULL, text, size);

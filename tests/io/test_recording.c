@@ -92,7 +92,8 @@ static tape show_record(show *s, int steps) {
     tape t = {.room = 1 << 20};
     kk_recorder *recorder = NULL;
     kk_error error = {0};
-    const kk_recorder_def def = {.key_every = KEY, .note = "a box", .options = {.timestep = 1e-3, .budget = 0}};
+    const kk_recorder_def def = {
+        .key_every = KEY, .note = "a box", .options = {.timestep = 1e-3, .effort = KK_EFFORT_SWEEPS, .iterations = 0}};
     t.bytes = malloc(t.room);
     if (kk_recorder_create(s->model, s->state, &def, tape_write, &t, NULL, &recorder, &error) != KK_OK) {
         KK_FAIL("%s", error.text);
@@ -101,7 +102,7 @@ static tape show_record(show *s, int steps) {
     for (int i = 0; i < steps; i++) {
         KK_CHECK_EQ_INT(show_step(s, i), KK_OK);
         const double u = control_of(i);
-        const kk_report report = kk_simulator_report(s->simulator);
+        const kk_report report = *kk_simulator_report(s->simulator);
         KK_CHECK_EQ_INT(kk_recorder_add(recorder, s->state, &u, &report, &error), KK_OK);
     }
     KK_CHECK_EQ_INT(kk_recorder_close(recorder, &error), KK_OK);
@@ -140,8 +141,8 @@ KK_TEST(recording_gives_back_what_was_recorded) {
         KK_CHECK_BYTES(f.v, kk_state_v_const(again.state), 7 * sizeof(double));
         KK_CHECK_BITS(f.control[0], control_of(i));
         KK_CHECK(f.state_hash == kk_state_hash(again.state));
-        KK_CHECK_EQ_INT(f.contacts, kk_simulator_report(again.simulator).contacts);
-        KK_CHECK_BITS(f.residual, kk_simulator_report(again.simulator).residual);
+        KK_CHECK_EQ_INT(f.contacts, kk_simulator_report(again.simulator)->contacts);
+        KK_CHECK_BITS(f.residual, kk_simulator_report(again.simulator)->residual);
     }
     kk_recording_frame none;
     KK_CHECK_EQ_INT(kk_recording_get_frame(r, STEPS, &none, NULL), KK_NOT_FOUND);
@@ -379,6 +380,105 @@ KK_TEST(recording_survives_forgery) {
     free(kept);
     show_free(&s);
     free(t.bytes);
+}
+
+static uint32_t header_size(const tape *t) {
+    return t->bytes[12] | (uint32_t)t->bytes[13] << 8;
+}
+
+/// Reads a tape of which one word of the header was changed and the header's checksum made right.
+static kk_status read_forged(const tape *t, size_t at, uint32_t word, kk_error *error) {
+    unsigned char *bytes = malloc(t->size);
+    kk_recording *r = NULL;
+    memcpy(bytes, t->bytes, t->size);
+    for (int i = 0; i < 4; i++) {
+        bytes[at + (size_t)i] = (unsigned char)(word >> 8 * i);
+    }
+    const size_t end = header_size(t) - 8;
+    const uint64_t sum = kk_hash_bytes(bytes, end, 0);
+    for (int i = 0; i < 8; i++) {
+        bytes[end + (size_t)i] = (unsigned char)(sum >> 8 * i);
+    }
+    const kk_status status = kk_recording_read_bytes("tape", bytes, t->size, NULL, &r, error);
+    kk_recording_free(r);
+    free(bytes);
+    return status;
+}
+
+// sizes that contradict each other are refused though the checksum is right
+KK_TEST(recording_whose_header_contradicts_itself_is_refused) {
+    enum { VERSION = 8, NQ = 24, NV = 28, NCONTROL = 32, KEY_EVERY = 36, STATE = 40, NOTE = 44 };
+    static const struct {
+        size_t at;
+        uint32_t word;
+    } forged[] = {{KEY_EVERY, 0},
+                  {KEY_EVERY, 0x7fffffff},
+                  {NQ, 1000},
+                  {NV, 1000},
+                  {NCONTROL, 0x7fffffff},
+                  {STATE, 0x7fffffff},
+                  {STATE, 8},
+                  {NOTE, 1},
+                  {VERSION, 0},
+                  {VERSION, 4}};
+    show s = show_make();
+    tape t = show_record(&s, STEPS);
+    kk_error error = {0};
+    KK_CHECK_EQ_INT(read_forged(&t, VERSION, 3, &error), KK_OK);
+    for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
+        error = (kk_error){0};
+        KK_CHECK_EQ_INT(read_forged(&t, forged[i].at, forged[i].word, &error), KK_CORRUPT);
+        KK_CHECK(strstr(error.text, "contradict") || strstr(error.text, "version"));
+    }
+    show_free(&s);
+    free(t.bytes);
+}
+
+static void check_options_of_a_tape(const kk_step_options *o) {
+    show s = show_make();
+    tape t = {.room = 1 << 16, .bytes = malloc(1 << 16)};
+    kk_recorder *recorder = NULL;
+    const kk_recorder_def def = {.key_every = KEY, .options = *o};
+    KK_CHECK_EQ_INT(kk_recorder_create(s.model, s.state, &def, tape_write, &t, NULL, &recorder, NULL), KK_OK);
+    KK_CHECK_EQ_INT(kk_recorder_close(recorder, NULL), KK_OK);
+    kk_recording *r = open_tape(&t, t.size);
+    if (KK_CHECK(r)) {
+        const kk_step_options p = kk_recording_get_info(r).options;
+        KK_CHECK_BITS(p.timestep, o->timestep);
+        KK_CHECK_BITS(p.tolerance, o->tolerance);
+        KK_CHECK_BITS(p.restitution_speed, o->restitution_speed);
+        KK_CHECK_BITS(p.correction, o->correction);
+        KK_CHECK_EQ_INT(p.effort, o->effort);
+        KK_CHECK_EQ_INT(p.iterations, o->iterations);
+        KK_CHECK_EQ_INT(p.explicit_servos, o->explicit_servos);
+        KK_CHECK_EQ_INT(p.solver, o->solver);
+        KK_CHECK_EQ_INT(p.detection, o->detection);
+        KK_CHECK_BITS(p.paper.spring_stiffness, o->paper.spring_stiffness);
+        KK_CHECK_BITS(p.paper.spring_damping, o->paper.spring_damping);
+        KK_CHECK_BITS(p.paper.spring_depth, o->paper.spring_depth);
+    }
+    kk_recording_free(r);
+    free(t.bytes);
+    show_free(&s);
+}
+
+// every option comes back, each as itself
+KK_TEST(recording_keeps_all_options) {
+    kk_step_options o = {.timestep = 1e-3,
+                         .tolerance = 2e-9,
+                         .restitution_speed = 0.03,
+                         .correction = 0.004,
+                         .effort = KK_EFFORT_SWEEPS,
+                         .iterations = 7,
+                         .explicit_servos = 1,
+                         .detection = (kk_detection)2,
+                         .paper = {.spring_stiffness = 8e3, .spring_damping = 9, .spring_depth = 0.01}};
+    check_options_of_a_tape(&o);
+    o.effort = KK_EFFORT_NEWTON;
+    o.iterations = 6;
+    check_options_of_a_tape(&o);
+    o = (kk_step_options){.timestep = 2e-3, .solver = KK_SOLVER_KURODA, .detection = (kk_detection)1};
+    check_options_of_a_tape(&o);
 }
 
 KK_TEST(recording_misuse) {

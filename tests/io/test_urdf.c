@@ -201,6 +201,32 @@ KK_TEST(urdf_limits) {
     robot_free(&r);
 }
 
+// from exactly 1e15 on a limit is none; just below it is one
+KK_TEST(urdf_limit_that_is_none) {
+    static const struct {
+        const char *words;
+        int is_limited;
+    } cases[] = {{"lower='-1e15' upper='1e15' effort='1e15' velocity='1e15'", 0},
+                 {"lower='-9.99e14' upper='9.99e14' effort='9.99e14' velocity='9.99e14'", 1}};
+    for (int i = 0; i < 2; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "<robot name='r'><link name='a'/><link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' "
+                 "izz='1' ixy='0' ixz='0' "
+                 "iyz='0'/></inertial></link><joint name='hinge' type='revolute'><parent link='a'/><child "
+                 "link='b'/><limit %s/></joint></robot>",
+                 cases[i].words);
+        robot r = robot_from_text(text, NULL);
+        if (KK_CHECK(r.model)) {
+            const kk_dof_def *dof = &joint_of(&r, "hinge")->dof[0];
+            KK_CHECK_EQ_INT(dof->lower > -__builtin_inf() && dof->upper < __builtin_inf(), cases[i].is_limited);
+            KK_CHECK_EQ_INT(dof->effort_limit < __builtin_inf() && dof->velocity_limit < __builtin_inf(),
+                            cases[i].is_limited);
+        }
+        robot_free(&r);
+    }
+}
+
 KK_TEST(urdf_mimics_are_couplings) {
     robot r = load("mimic");
     const kk_coupling_def *c = kk_spec_coupling_const(r.spec, 0);
@@ -245,7 +271,7 @@ KK_TEST(urdf_axes) {
 
 // ---- inertias
 
-// R I Rᵀ about the centre of mass, by rotating three unit vectors
+// R I Rᵀ about the center of mass, by rotating three unit vectors
 KK_TEST(urdf_inertia_is_turned) {
     robot r = load("inertial_origin");
     const kk_inertia I = kk_spec_body_const(r.spec, 1)->inertia;
@@ -367,22 +393,22 @@ KK_TEST(urdf_materials) {
     static const char *const red[] = {"material_global", "material_local", "material_forward"};
     for (int i = 0; i < 3; i++) {
         robot r = load(red[i]);
-        KK_CHECK_EQ_INT(kk_spec_look_count(r.spec), 1);
+        KK_CHECK_EQ_INT(kk_spec_visual_count(r.spec), 1);
         for (int k = 0; k < kk_spec_shape_count(r.spec); k++) {
-            KK_CHECK_EQ_INT(kk_spec_shape_const(r.spec, k)->look, 0);
+            KK_CHECK_EQ_INT(kk_spec_shape_const(r.spec, k)->visual, 0);
         }
-        const kk_look_def *look = kk_spec_look_const(r.spec, 0);
-        KK_CHECK(look->colour[0] == 1 && look->colour[1] == 0 && look->colour[3] == 1);
+        const kk_visual_def *visual = kk_spec_visual_const(r.spec, 0);
+        KK_CHECK(visual->color[0] == 1 && visual->color[1] == 0 && visual->color[3] == 1);
         robot_free(&r);
     }
     robot r = load("material_texture");
-    KK_CHECK_STR(kk_spec_look_const(r.spec, 0)->texture, "wood.png");
+    KK_CHECK_STR(kk_spec_visual_const(r.spec, 0)->texture, "wood.png");
     robot_free(&r);
     r = load("material_redefined");
-    KK_CHECK(kk_spec_look_const(r.spec, kk_spec_shape_const(r.spec, 0)->look)->colour[0] == 0.5F);
+    KK_CHECK(kk_spec_visual_const(r.spec, kk_spec_shape_const(r.spec, 0)->visual)->color[0] == 0.5F);
     robot_free(&r);
     r = load("material_undefined");
-    KK_CHECK_EQ_INT(kk_spec_shape_const(r.spec, 0)->look, -1);
+    KK_CHECK_EQ_INT(kk_spec_shape_const(r.spec, 0)->visual, -1);
     robot_free(&r);
 }
 
@@ -475,14 +501,15 @@ KK_TEST(urdf_karakuri_actuators_and_sensors) {
         KK_CHECK_STR(p->target, "hinge");
         KK_CHECK(v->gain == 7 && v->bias[2] == -7 && v->bias[1] == 0);
         KK_CHECK(g->type == KK_ACTUATOR_GENERAL && g->gear == 0.1 && g->gain == 3 && g->bias[0] == 1);
-        KK_CHECK(g->bias[1] == -2 && g->lag == KK_LAG_FILTER && g->time_constant == 0.05 && g->force_upper == 0);
+        KK_CHECK(g->bias[1] == -2 && g->activation == KK_ACTIVATION_FILTER && g->time_constant == 0.05 &&
+                 g->force_upper == 0);
     }
     robot_free(&r);
     r = load("karakuri_sensor");
     if (KK_CHECK_EQ_INT(kk_spec_sensor_count(r.spec), 3)) {
         KK_CHECK(kk_spec_sensor_const(r.spec, 0)->type == KK_SENSOR_GYRO);
         KK_CHECK(kk_spec_sensor_const(r.spec, 1)->type == KK_SENSOR_JOINT_POSITION);
-        KK_CHECK(kk_spec_sensor_const(r.spec, 2)->type == KK_SENSOR_CENTRE_OF_MASS_VELOCITY);
+        KK_CHECK(kk_spec_sensor_const(r.spec, 2)->type == KK_SENSOR_CENTER_OF_MASS_VELOCITY);
         KK_CHECK(kk_spec_frame_const(r.spec, 0)->placement.p.z == 0.5);
     }
     robot_free(&r);
@@ -492,7 +519,7 @@ KK_TEST(urdf_karakuri_contacts) {
     robot r = load("karakuri_material");
     const kk_shape_def *a = kk_spec_shape_const(r.spec, 0), *b = kk_spec_shape_const(r.spec, 1);
     const kk_material_def *m = kk_spec_material_const(r.spec, a->material);
-    KK_CHECK(m->friction == 1.2 && m->restitution == 0.3 && m->combine == KK_COMBINE_MAX);
+    KK_CHECK(m->friction == 1.2 && m->restitution == 0.3 && m->slip == 0.002 && m->combine == KK_COMBINE_MAX);
     KK_CHECK(b->material == 0 && b->margin == 0.01 && b->group == 2 && b->mask == 5);
     KK_CHECK(kk_spec_material_const(r.spec, 0)->friction == 0.5);
     KK_CHECK(kk_spec_material_pair_const(r.spec, 0)->together.friction == 0.9);
@@ -533,7 +560,7 @@ KK_TEST(urdf_karakuri_rest) {
     r = load("karakuri_offset");
     const kk_body_def *arm = kk_spec_body_const(r.spec, 1);
     KK_CHECK(arm->offset.p.z == 0.5);
-    // the centre of mass was written 0.3 above the joint, 0.2 below the body's origin
+    // the center of mass was written 0.3 above the joint, 0.2 below the body's origin
     KK_CHECK_NEAR(arm->inertia.com.z, -0.2, 1e-15);
     robot_free(&r);
     r = load("karakuri_coupling");

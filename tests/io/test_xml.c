@@ -71,7 +71,7 @@ KK_TEST(xml_decodes_references_cdata_and_line_ends) {
     }
 }
 
-KK_TEST(xml_normalises_values) {
+KK_TEST(xml_normalizes_values) {
     kki_xml *xml = parse_good("<a b=\"x\ty\nz\r\nu\rv\" c='&#9;&#10;&#13;\"' d='&lt;&#x6a5f;>' e=''/>");
     KK_CHECK_STR(kki_xml_value(xml, 0, "b"), "x y z u v");
     KK_CHECK_STR(kki_xml_value(xml, 0, "c"), "\t\n\r\"");

@@ -1,4 +1,6 @@
 // YAML: what PyYAML makes of the same text, and where faults are.
+#include <stdio.h>
+
 #include "support.h"
 
 #include "io/yaml.h"
@@ -50,6 +52,22 @@ KK_TEST(yaml_values) {
         if (v.kind == KKI_VALUE_FAULT || length != strlen(cases[i][1]) || memcmp(text, cases[i][1], length) != 0) {
             KK_FAIL("%s\n    gives %s\n    not   %s", cases[i][0], text, cases[i][1]);
         }
+        kki_pool_destroy(&pool);
+    }
+}
+
+// 64 anchors are read, one more is told
+KK_TEST(yaml_anchors_have_a_bound) {
+    for (int count = 64; count <= 65; count++) {
+        char text[2048];
+        size_t n = 0;
+        for (int i = 0; i < count; i++) {
+            n += (size_t)snprintf(text + n, sizeof text - n, "k%d: &a%d %d\n", i, i, i);
+        }
+        kki_pool pool;
+        kki_pool_create(&pool, NULL, 1 << 20);
+        const kki_value v = read(&pool, text);
+        KK_CHECK_EQ_INT(v.kind == KKI_VALUE_FAULT, count > 64);
         kki_pool_destroy(&pool);
     }
 }

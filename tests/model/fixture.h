@@ -16,7 +16,7 @@ static inline kk_spec *fixture_spec(void) {
     return spec;
 }
 
-/// A half-metre box of 2 kg behind a joint half a metre along its parent's x.
+/// A half-meter box of 2 kg behind a joint half a meter along its parent's x.
 static inline kk_body_def fixture_box(const char *name, int parent, kk_joint_type type) {
     kk_body_def body = kk_body_def_default();
     body.name = name;

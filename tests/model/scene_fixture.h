@@ -50,9 +50,9 @@ static inline void scene_geometry(kk_spec *spec) {
     field.columns = 3;
     field.height = scene_heights;
     KK_CHECK_EQ_INT(kk_spec_add_height_field(spec, &field, NULL, NULL), KK_OK);
-    kk_look_def look = kk_look_def_default();
-    look.name = "grey";
-    KK_CHECK_EQ_INT(kk_spec_add_look(spec, &look, NULL, NULL), KK_OK);
+    kk_visual_def visual = kk_visual_def_default();
+    visual.name = "grey";
+    KK_CHECK_EQ_INT(kk_spec_add_visual(spec, &visual, NULL, NULL), KK_OK);
 }
 
 /// upper (1) on the world and fore (2) on it by hinges, hand (3) fixed to fore, ball (4) free, eye (5) on a ball joint.
@@ -83,7 +83,7 @@ static inline void scene_shapes(kk_spec *spec) {
     scene_shape(spec, "sheet", KK_WORLD, KK_SHAPE_MESH, 0, 0, 0);
     const int seen = scene_shape(spec, "seen", 4, KK_SHAPE_SPHERE, 0.3, 0, 0);
     kk_spec_shape(spec, seen)->purpose = KK_SHAPE_VISIBLE;
-    kk_spec_shape(spec, seen)->look = 0;
+    kk_spec_shape(spec, seen)->visual = 0;
 }
 
 static inline void scene_constraints(kk_spec *spec) {
@@ -114,12 +114,12 @@ static inline void scene_constraints(kk_spec *spec) {
 }
 
 static inline void scene_actuator(kk_spec *spec, const char *name, kk_transmission transmission, const char *target,
-                                  kk_lag lag) {
+                                  kk_activation activation) {
     kk_actuator_def actuator = kk_actuator_def_default();
     actuator.name = name;
     actuator.transmission = transmission;
     actuator.target = target;
-    actuator.lag = lag;
+    actuator.activation = activation;
     actuator.time_constant = 0.1;
     KK_CHECK_EQ_INT(kk_spec_add_actuator(spec, &actuator, NULL, NULL), KK_OK);
 }
@@ -134,13 +134,13 @@ static inline void scene_sensor(kk_spec *spec, const char *name, kk_sensor_type 
 
 /// Coordinates in the spec's order: upper 1, fore 1, ball 7, eye 4; velocities 1, 1, 6, 3.
 static inline void scene_control(kk_spec *spec) {
-    scene_actuator(spec, "servo", KK_TRANSMISSION_JOINT, "fore_joint", KK_LAG_FILTER);
-    scene_actuator(spec, "winch", KK_TRANSMISSION_TENDON, "rope", KK_LAG_NONE);
-    scene_actuator(spec, "jet", KK_TRANSMISSION_FRAME, "tip", KK_LAG_INTEGRATE);
+    scene_actuator(spec, "servo", KK_TRANSMISSION_JOINT, "fore_joint", KK_ACTIVATION_FILTER);
+    scene_actuator(spec, "winch", KK_TRANSMISSION_TENDON, "rope", KK_ACTIVATION_NONE);
+    scene_actuator(spec, "jet", KK_TRANSMISSION_FRAME, "tip", KK_ACTIVATION_INTEGRATE);
     scene_sensor(spec, "angle", KK_SENSOR_JOINT_POSITION, "fore_joint");
     scene_sensor(spec, "gaze", KK_SENSOR_BALL_ORIENTATION, "eye_joint");
     scene_sensor(spec, "where", KK_SENSOR_POSITION, "tip");
-    scene_sensor(spec, "mass", KK_SENSOR_CENTRE_OF_MASS, "upper");
+    scene_sensor(spec, "mass", KK_SENSOR_CENTER_OF_MASS, "upper");
     scene_sensor(spec, "pull", KK_SENSOR_ACTUATOR_FORCE, "winch");
     scene_sensor(spec, "length", KK_SENSOR_TENDON_LENGTH, "rope");
     scene_sensor(spec, "clock", KK_SENSOR_CLOCK, NULL);

@@ -328,7 +328,7 @@ KK_TEST(massless_middle_of_coaxial_hinges_is_refused) {
     KK_CHECK_EQ_INT(compile_chain(hinges, crossed, 2, kk_vec3_make(1, 2, 3), 0.1, &error), KK_OK);
 }
 
-// a massless ball before a hinge through its centre: one of the ball's turns is the hinge's
+// a massless ball before a hinge through its center: one of the ball's turns is the hinge's
 KK_TEST(massless_ball_before_a_hinge_is_refused) {
     const kk_joint_type types[] = {KK_JOINT_BALL, KK_JOINT_HINGE};
     const kk_vec3 axes[] = {Z, Z};

@@ -31,7 +31,7 @@ KK_TEST(shapes_without_size_or_place_are_refused) {
     REFUSED(shape, 7, mesh, -1, KK_INVALID_MODEL, "shape \"sheet\":", "its mesh -1 does not exist");
     REFUSED(shape, 6, height_field, 1, KK_INVALID_MODEL, "shape \"hill\":", "its height field 1 does not exist");
     REFUSED(shape, 4, material, 2, KK_INVALID_MODEL, "shape \"ball\":", "its material 2 does not exist");
-    REFUSED(shape, 4, look, 1, KK_INVALID_MODEL, "shape \"ball\":", "its look 1 does not exist");
+    REFUSED(shape, 4, visual, 1, KK_INVALID_MODEL, "shape \"ball\":", "its look 1 does not exist");
     REFUSED(shape, 4, purpose, 4, KK_INVALID_MODEL, "shape \"ball\":", "purpose is 4");
     REFUSED(shape, 4, type, (kk_shape_type)10, KK_INVALID_MODEL, "shape \"ball\":", "no shape type 10");
     REFUSED(shape, 4, placement.R.m[0], 2, KK_INVALID_MODEL, "shape \"ball\":", "not orthonormal");
@@ -67,7 +67,7 @@ KK_TEST(broken_meshes_and_grids_are_refused) {
     REFUSED(height_field, 0, half_x, 0, KK_INVALID_MODEL, "height field \"hill\":", "half_x is 0");
     REFUSED(height_field, 0, base, -0.1, KK_INVALID_MODEL, "height field \"hill\":", "base is -0.1");
     REFUSED(height_field, 0, height, low, KK_INVALID_MODEL, "height field \"hill\":", "row 0, column 2 is not above");
-    REFUSED(look, 0, colour[2], (float)NaN, KK_NOT_FINITE, "look \"grey\":", "colour");
+    REFUSED(visual, 0, color[2], (float)NaN, KK_NOT_FINITE, "look \"grey\":", "color");
 }
 
 KK_TEST(broken_materials_are_refused) {
@@ -83,6 +83,7 @@ KK_TEST(broken_materials_are_refused) {
     REFUSED(material, 1, stiffness, NaN, KK_NOT_FINITE, item, "stiffness is nan");
     REFUSED(material, 1, damping, -1, KK_INVALID_MODEL, item, "damping");
     REFUSED(material, 1, adhesion, -1, KK_INVALID_MODEL, item, "adhesion");
+    REFUSED(material, 1, slip, -1, KK_INVALID_MODEL, item, "slip");
     REFUSED(material, 1, combine, 3, KK_INVALID_MODEL, item, "no combine rule 3");
     kk_spec *spec = scene_spec();
     kk_spec_material(spec, 1)->friction = 0;
@@ -181,7 +182,7 @@ KK_TEST(broken_actuators_are_refused) {
     const char *item = "actuator \"servo\":";
     REFUSED(actuator, 0, type, (kk_actuator_type)6, KK_INVALID_MODEL, item, "no actuator type 6");
     REFUSED(actuator, 0, transmission, (kk_transmission)5, KK_INVALID_MODEL, item, "no transmission 5");
-    REFUSED(actuator, 0, lag, (kk_lag)4, KK_INVALID_MODEL, item, "no lag 4");
+    REFUSED(actuator, 0, activation, (kk_activation)4, KK_INVALID_MODEL, item, "no lag 4");
     REFUSED(actuator, 0, target, NULL, KK_INVALID_MODEL, item, "name the joint");
     REFUSED(actuator, 0, target, "elbow", KK_NOT_FOUND, item, "there is no joint \"elbow\"; check the spelling");
     REFUSED(actuator, 0, dof, 1, KK_INVALID_MODEL, item, "no degree of freedom 1");
@@ -191,7 +192,7 @@ KK_TEST(broken_actuators_are_refused) {
     REFUSED(actuator, 0, direction.angular.x, NaN, KK_NOT_FINITE, item, "direction");
     REFUSED(actuator, 0, control_lower, inf, KK_NOT_FINITE, item, "limits of the control");
     REFUSED(actuator, 0, force_upper, NaN, KK_NOT_FINITE, item, "limits of the force");
-    REFUSED(actuator, 0, lag_upper, -inf, KK_NOT_FINITE, item, "limits of the lag");
+    REFUSED(actuator, 0, activation_upper, -inf, KK_NOT_FINITE, item, "limits of the lag");
     REFUSED(actuator, 0, time_constant, 0, KK_INVALID_MODEL, item, "time_constant is 0");
     REFUSED(actuator, 0, delay, -1, KK_INVALID_MODEL, item, "delay is -1");
     REFUSED(actuator, 0, delay, 0.1, KK_INVALID_MODEL, item, "remembers 0 controls");

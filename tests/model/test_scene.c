@@ -21,7 +21,7 @@ static int may_touch(const kk_model *m, const char *a, const char *b) {
 KK_TEST(shapes_touch_unless_fixed_together_or_joined) {
     kk_model *m = fixture_compile(scene_spec());
     KK_CHECK_EQ_INT(may_touch(m, "floor", "ball"), 1);
-    KK_CHECK_EQ_INT(may_touch(m, "floor", "upper"), 1); // hinged to the world, yet the floor is no neighbour
+    KK_CHECK_EQ_INT(may_touch(m, "floor", "upper"), 1); // hinged to the world, yet the floor is no neighbor
     KK_CHECK_EQ_INT(may_touch(m, "floor", "hill"), 0);  // both at rest
     KK_CHECK_EQ_INT(may_touch(m, "upper", "fore"), 0);  // a hinge between them
     KK_CHECK_EQ_INT(may_touch(m, "upper", "hand"), 0);  // the same hinge, for the hand is fixed to fore
@@ -35,7 +35,7 @@ KK_TEST(shapes_touch_unless_fixed_together_or_joined) {
     kk_model_free(m);
 }
 
-KK_TEST(neighbours_touch_where_the_options_say_so) {
+KK_TEST(neighbors_touch_where_the_options_say_so) {
     kk_spec *spec = scene_spec();
     kk_spec_options(spec)->adjacent_collide = 1;
     kk_model *m = fixture_compile(spec);
@@ -46,8 +46,8 @@ KK_TEST(neighbours_touch_where_the_options_say_so) {
     kk_model_free(m);
 }
 
-// the pedestal of an arm is fixed to the world, like the floor; the arm's first link is the pedestal's neighbour only
-KK_TEST(what_is_fixed_to_the_world_is_a_neighbour_by_itself) {
+// the pedestal of an arm is fixed to the world, like the floor; the arm's first link is the pedestal's neighbor only
+KK_TEST(what_is_fixed_to_the_world_is_a_neighbor_by_itself) {
     kk_spec *spec = fixture_spec();
     const int base = fixture_add_box(spec, "base", KK_WORLD, KK_JOINT_FIXED);
     const int flange = fixture_add_box(spec, "flange", base, KK_JOINT_FIXED);
@@ -226,7 +226,8 @@ static kk_material_def soft(void) {
                              .restitution = 0.3,
                              .stiffness = 300,
                              .damping = 10,
-                             .adhesion = 4};
+                             .adhesion = 4,
+                             .slip = 0.25};
 }
 
 static kk_material_def hard(void) {
@@ -238,7 +239,8 @@ static kk_material_def hard(void) {
                              .restitution = 0.5,
                              .stiffness = 600,
                              .damping = 15,
-                             .adhesion = 9};
+                             .adhesion = 9,
+                             .slip = 0.5};
 }
 
 static void check_law(kk_contact_law l, double friction, double sticking, double torsion, double rolling,
@@ -261,6 +263,18 @@ KK_TEST(materials_combine_by_the_larger_rule) {
     check_law(law_of(&a, &b), 0.4, 0.9, 0.01, 0.01, 0.3, 300, 10, 4);
     b.combine = KK_COMBINE_MAX;
     check_law(law_of(&a, &b), 0.9, 0.9, 0.04, 0.04, 0.5, 600, 15, 9);
+}
+
+// two that creep are dampers in series
+KK_TEST(slips_add_up) {
+    kk_material_def a = soft(), b = hard();
+    KK_CHECK_NEAR(law_of(&a, &b).slip, 0.75, 0);
+    a.combine = KK_COMBINE_MIN;
+    KK_CHECK_NEAR(law_of(&a, &b).slip, 0.25, 0);
+    b.combine = KK_COMBINE_MAX;
+    KK_CHECK_NEAR(law_of(&a, &b).slip, 0.5, 0);
+    b.slip = 0;
+    KK_CHECK_NEAR(law_of(&a, &b).slip, 0.25, 0);
 }
 
 // springs in series: a rigid one adds nothing to give way
@@ -403,7 +417,7 @@ KK_TEST(boxes_hold_the_shapes_with_their_margins) {
     check_box(m, 6, kk_vec3_make(-1, -1, -0.0), kk_vec3_make(1, 1, 0.6));
     KK_CHECK_EQ_INT(m->ncollider, 8);
     KK_CHECK_EQ_INT(m->shape[8].collider, -1);
-    // the hand's shape rides on fore's node, half a metre out
+    // the hand's shape rides on fore's node, half a meter out
     KK_CHECK_EQ_INT(m->shape[3].node, m->body[2].node);
     const kk_transform X = kk_transform_mul(kk_transform_inverse(m->shape[2].X_NS), m->shape[3].X_NS);
     KK_CHECK_NEAR(X.p.x, 0.5, 1e-15);
@@ -437,22 +451,22 @@ KK_TEST(actuators_and_sensors_find_what_they_name) {
     KK_CHECK_STR(a.name, "servo");
     KK_CHECK_EQ_INT(a.joint, 2);
     KK_CHECK_EQ_INT(a.v_index, kk_model_joint(m, 2).v_index);
-    KK_CHECK_EQ_INT(a.lag_index, 0);
+    KK_CHECK_EQ_INT(a.activation_index, 0);
     KK_CHECK_EQ_INT(m->actuator[0].q_index, kk_model_joint(m, 2).q_index);
     a = kk_model_actuator(m, 1);
     KK_CHECK_EQ_INT(a.tendon, 1);
-    KK_CHECK_EQ_INT(a.lag_index, -1);
+    KK_CHECK_EQ_INT(a.activation_index, -1);
     a = kk_model_actuator(m, 2);
     KK_CHECK_EQ_INT(a.frame, 0);
     KK_CHECK_EQ_INT(a.reference, -1);
-    KK_CHECK_EQ_INT(a.lag_index, 1);
-    KK_CHECK_EQ_INT(kk_model_nlag(m), 2);
+    KK_CHECK_EQ_INT(a.activation_index, 1);
+    KK_CHECK_EQ_INT(kk_model_nactivation(m), 2);
     static const int targets[] = {2, 5, 0, 1, 1, 1, -1}, firsts[] = {0, 1, 5, 8, 11, 12, 13};
     for (int i = 0; i < 7; i++) {
         KK_CHECK_EQ_INT(kk_model_sensor(m, i).target, targets[i]);
         KK_CHECK_EQ_INT(kk_model_sensor(m, i).first, firsts[i]);
     }
-    KK_CHECK_EQ_INT(kk_model_nreading(m), 14);
+    KK_CHECK_EQ_INT(kk_model_nsensordata(m), 14);
     KK_CHECK_EQ_INT(m->sensor[2].target_is_body, 0);
     KK_CHECK(m->sensor[2].reference == 3 && m->sensor[2].reference_is_body == 1);
     KK_CHECK(m->sensor[3].reference == KK_WORLD && m->sensor[3].reference_is_body == 1);
@@ -476,8 +490,8 @@ KK_TEST(keyframes_are_reordered_and_set_the_state) {
     }
     KK_CHECK_BYTES(kk_state_v_const(state), v, sizeof v);
     KK_CHECK_BITS(kk_state_time(state), 2);
-    KK_CHECK_BITS(kk_state_lag_const(state)[0], 0.5); // a filter where the control would settle it
-    KK_CHECK_BITS(kk_state_lag_const(state)[1], 0);
+    KK_CHECK_BITS(kk_state_activation_const(state)[0], 0.5); // a filter where the control would settle it
+    KK_CHECK_BITS(kk_state_activation_const(state)[1], 0);
     KK_CHECK_EQ_INT(kk_state_check(m, state, NULL), KK_OK);
     KK_CHECK_EQ_INT(kk_state_set_keyframe(m, state, 1), KK_NOT_FOUND);
     KK_CHECK_EQ_INT(kk_state_set_keyframe(m, state, -1), KK_NOT_FOUND);
@@ -490,13 +504,13 @@ KK_TEST(keyframe_without_numbers_is_the_neutral_state) {
     kk_spec *spec = scene_spec();
     kk_spec_keyframe(spec, 0)->q = kk_spec_keyframe(spec, 0)->v = kk_spec_keyframe(spec, 0)->control = NULL;
     kk_spec_keyframe(spec, 0)->time = 0;
-    kk_spec_actuator(spec, 0)->lag_lower = 0.25;
+    kk_spec_actuator(spec, 0)->activation_lower = 0.25;
     kk_model *m = fixture_compile(spec);
     kk_state *a = NULL, *b = NULL;
     KK_CHECK_EQ_INT(kk_state_create(m, NULL, &a), KK_OK);
     KK_CHECK_EQ_INT(kk_state_create(m, NULL, &b), KK_OK);
-    KK_CHECK_BITS(kk_state_lag_const(a)[0], 0.25);
-    kk_state_v(b)[3] = kk_state_lag(b)[1] = kk_state_q(b)[0] = 1;
+    KK_CHECK_BITS(kk_state_activation_const(a)[0], 0.25);
+    kk_state_v(b)[3] = kk_state_activation(b)[1] = kk_state_q(b)[0] = 1;
     KK_CHECK_EQ_INT(kk_state_set_keyframe(m, b, 0), KK_OK);
     KK_CHECK_EQ_INT(kk_state_equal(a, b), 1);
     kk_state_free(a);
@@ -504,12 +518,12 @@ KK_TEST(keyframe_without_numbers_is_the_neutral_state) {
     kk_model_free(m);
 }
 
-KK_TEST(lags_are_saved_and_checked) {
+KK_TEST(activations_are_saved_and_checked) {
     kk_model *m = fixture_compile(scene_spec());
     kk_state *a = NULL, *b = NULL;
     KK_CHECK_EQ_INT(kk_state_create(m, NULL, &a), KK_OK);
     KK_CHECK_EQ_INT(kk_state_create(m, NULL, &b), KK_OK);
-    kk_state_lag(a)[1] = 0.75;
+    kk_state_activation(a)[1] = 0.75;
     const size_t size = kk_state_saved_size(a);
     unsigned char *bytes = malloc(size);
     KK_CHECK_EQ_INT(size, 56 + 8 * (1 + 13 + 11 + 2 + (size_t)kki_warm_layout_of(m).size) + 8);
@@ -517,8 +531,8 @@ KK_TEST(lags_are_saved_and_checked) {
     KK_CHECK_EQ_INT(bytes[36], 2);
     KK_CHECK_EQ_INT(kk_state_restore(b, bytes, size, NULL), KK_OK);
     KK_CHECK_EQ_INT(kk_state_equal(a, b), 1);
-    KK_CHECK_BITS(kk_state_lag_const(b)[1], 0.75);
-    kk_state_lag(b)[1] = __builtin_nan("");
+    KK_CHECK_BITS(kk_state_activation_const(b)[1], 0.75);
+    kk_state_activation(b)[1] = __builtin_nan("");
     kk_error error = {0};
     KK_CHECK_EQ_INT(kk_state_check(m, b, &error), KK_NOT_FINITE);
     KK_CHECK_STR(error.text, "actuator 2 \"jet\": its lag is nan; it must be finite");
@@ -543,8 +557,8 @@ KK_TEST(readers_give_back_what_the_spec_had) {
         KK_CHECK_STR(got.name, want->name);
         KK_CHECK_BYTES(got.size, want->size, sizeof got.size);
         KK_CHECK_BYTES(&got.placement, &want->placement, sizeof got.placement);
-        KK_CHECK(got.body == want->body && got.type == want->type && got.mesh == want->mesh && got.look == want->look &&
-                 got.height_field == want->height_field && got.purpose == want->purpose &&
+        KK_CHECK(got.body == want->body && got.type == want->type && got.mesh == want->mesh &&
+                 got.visual == want->visual && got.height_field == want->height_field && got.purpose == want->purpose &&
                  got.material == want->material && got.group == want->group && got.mask == want->mask);
     }
     kk_spec_free(spec); // the model stands by itself
@@ -555,7 +569,7 @@ KK_TEST(readers_give_back_what_the_spec_had) {
     KK_CHECK_STR(mesh.part[0].texture, "skin.png");
     KK_CHECK_BYTES(kk_model_height_field(m, 0).height, scene_heights, sizeof scene_heights);
     KK_CHECK_STR(kk_model_height_field(m, 0).name, "hill");
-    KK_CHECK_STR(kk_model_look(m, 0).name, "grey");
+    KK_CHECK_STR(kk_model_visual(m, 0).name, "grey");
     KK_CHECK_STR(kk_model_material(m, 1).name, "rubber");
     KK_CHECK_STR(kk_model_loop_name(m, 0), "rod");
     KK_CHECK_STR(kk_model_tendon_name(m, kk_model_find_tendon(m, "rope")), "rope");
@@ -573,7 +587,7 @@ KK_TEST(readers_survive_ids_that_do_not_exist) {
         KK_CHECK_EQ_INT(kk_model_shape(m, bad[i]).body, -1);
         KK_CHECK_EQ_INT(kk_model_mesh(m, bad[i]).vertex_count, 0);
         KK_CHECK(kk_model_height_field(m, bad[i]).height == NULL);
-        KK_CHECK(kk_model_look(m, bad[i]).name == NULL);
+        KK_CHECK(kk_model_visual(m, bad[i]).name == NULL);
         KK_CHECK_BITS(kk_model_material(m, bad[i]).friction, 0.8);
         KK_CHECK(kk_model_loop_name(m, bad[i]) == NULL && kk_model_tendon_name(m, bad[i]) == NULL);
         KK_CHECK_EQ_INT(kk_model_actuator(m, bad[i]).joint, -1);
@@ -633,6 +647,7 @@ KK_TEST(hash_sees_every_number_of_shapes_and_materials) {
     SEEN(material, 1, restitution, 1);
     SEEN(material, 1, stiffness, 1);
     SEEN(material, 1, adhesion, 1);
+    SEEN(material, 1, slip, 1);
     SEEN(material, 0, friction, 0.7);
     KK_CHECK(HASH_WITH(add_pair(s, 4, 0, -1)) != hash);
     const uint64_t paired = HASH_WITH(add_pair(s, 4, 0, 0));
@@ -644,9 +659,9 @@ KK_TEST(hash_sees_every_number_of_shapes_and_materials) {
     KK_CHECK(HASH_WITH(kk_spec_options(s)->max_contacts = 7) != hash);
     // names, looks and what is only seen
     UNSEEN(shape, 4, name, "other");
-    UNSEEN(shape, 4, look, 0);
+    UNSEEN(shape, 4, visual, 0);
     UNSEEN(shape, 8, size[0], 1);
-    UNSEEN(look, 0, colour[0], 0);
+    UNSEEN(visual, 0, color[0], 0);
     UNSEEN(material, 1, name, "other");
     UNSEEN(material, 1, damping, 1); // of a rigid material
     KK_CHECK(HASH_WITH(scene_material(s, "unused", 0.3)) == hash);
@@ -699,9 +714,9 @@ KK_TEST(hash_sees_every_number_of_constraints_and_control) {
     SEEN(actuator, 0, control_upper, 2);
     SEEN(actuator, 0, force_lower, -2);
     SEEN(actuator, 0, force_upper, 2);
-    SEEN(actuator, 0, lag, KK_LAG_NONE);
-    SEEN(actuator, 0, lag_lower, -2);
-    SEEN(actuator, 0, lag_upper, 2);
+    SEEN(actuator, 0, activation, KK_ACTIVATION_NONE);
+    SEEN(actuator, 0, activation_lower, -2);
+    SEEN(actuator, 0, activation_upper, 2);
     SEEN(actuator, 0, time_constant, 2);
     SEEN(sensor, 0, type, KK_SENSOR_JOINT_VELOCITY);
     SEEN(sensor, 0, target, "upper_joint");

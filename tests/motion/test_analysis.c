@@ -108,7 +108,7 @@ static double distance(kk_vec3 a, kk_vec3 b) {
     return kk_vec3_norm(kk_vec3_sub(a, b));
 }
 
-// the base must be in the same place whichever foot is pinned at the moment of the change, and every frame lands on its neighbours
+// the base must be in the same place whichever foot is pinned at the moment of the change, and every frame lands on its neighbors
 KK_TEST(analysis_hands_over_without_a_jump) {
     walker w = walker_make();
     const kk_support plan[2] = {{0, w.foot[0], -1}, {0.5, w.foot[1], -1}};
@@ -127,7 +127,7 @@ KK_TEST(analysis_hands_over_without_a_jump) {
         const kk_vec3 stance = kk_body_pose(w.s.model, kk_analysis_data(x), w.foot[f.support]).p;
         KK_CHECK(i == 0 || distance(p, last) < 0.03);
         KK_CHECK(i == 0 || i == 50 || distance(stance, foot[f.support]) < 1e-12);
-        // the floor carries the weight and what accelerates the centre of mass, and no base torque is left
+        // the floor carries the weight and what accelerates the center of mass, and no base torque is left
         for (int k = 0; k < 6; k++) {
             KK_CHECK(f.tau[k] == 0);
         }
@@ -154,7 +154,7 @@ KK_TEST(analysis_work_is_energy) {
         first = i == 0 ? energy : first;
     }
     for (int k = 0; k < w.s.nv; k++) {
-        const kk_effort e = kk_analysis_effort(x, k);
+        const kk_joint_effort e = kk_analysis_effort(x, k);
         work += e.positive_work + e.negative_work;
         KK_CHECK(e.positive_work >= 0 && e.negative_work <= 0 && e.rms_torque <= e.peak_torque * (1 + 1e-12));
     }

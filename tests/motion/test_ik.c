@@ -155,7 +155,7 @@ KK_TEST(ik_of_a_goal_out_of_reach_points_there) {
     end(&f);
 }
 
-// feet first, then the centre of mass, then the hands: what is above is exact whatever is asked below
+// feet first, then the center of mass, then the hands: what is above is exact whatever is asked below
 KK_TEST(ik_priorities_hold) {
     fixture f;
     begin(&f, "humanoid36");

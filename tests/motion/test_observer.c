@@ -94,7 +94,7 @@ static double torque_error(const swaying *s, const double *tau) {
     return worst;
 }
 
-// on both feet, with rubber that no encoder measures: where it is to a fifth of a millimetre, what its joints give to a thousandth
+// on both feet, with rubber that no encoder measures: where it is to a fifth of a millimeter, what its joints give to a thousandth
 KK_TEST(observer_of_a_swaying_robot) {
     if (!HAS_OUR_MODELS) {
         return;

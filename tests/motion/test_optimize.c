@@ -1,4 +1,4 @@
-// Optimisers: known minima, bounds, the same search whatever the order of evaluation.
+// Optimizers: known minima, bounds, the same search whatever the order of evaluation.
 #include <karakuri/elementary.h>
 #include <karakuri/optimize.h>
 #include <math.h>

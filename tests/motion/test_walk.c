@@ -235,8 +235,8 @@ KK_TEST(walk_refuses_nonsense) {
 
 // ---- in simulation
 
-/// Plays the pattern with servos; gives the height of the centre of mass at the end against the plan.
-static double play(fixture *f, int is_stabilised) {
+/// Plays the pattern with servos; gives the height of the center of mass at the end against the plan.
+static double play(fixture *f, int is_stabilized) {
     const kk_model *m = f->model;
     const double dt = 0.001, share = kk_test_is_quick() ? 0.3 : 1;
     const double end_time = share * kk_walk_timestep(f->walk) * (kk_walk_frame_count(f->walk) - 1);
@@ -250,7 +250,7 @@ static double play(fixture *f, int is_stabilised) {
     KK_CHECK_EQ_INT(kk_stabilizer_create(m, f->walk, NULL, NULL, &stabilizer), KK_OK);
     memcpy(kk_state_q(state), kk_walk_frame_at(f->walk, 0).q, (size_t)kk_model_nq(m) * sizeof(double));
     for (int i = 0; (i + 1) * dt <= end_time; i++) {
-        if (is_stabilised) {
+        if (is_stabilized) {
             kk_stabilizer_input in = {.q = kk_state_q_const(state), .v = kk_state_v_const(state)};
             for (int k = 0; k < 2; k++) {
                 in.floor[k] = i > 0 ? kk_simulator_contact_wrench(simulator, foot[k], -1)
@@ -280,7 +280,7 @@ static double play(fixture *f, int is_stabilised) {
     return height - planned;
 }
 
-KK_TEST(rigid_feet_walk_without_stabiliser) {
+KK_TEST(rigid_feet_walk_without_stabilizer) {
     if (!HAS_OUR_MODELS) {
         KK_SKIP("there are no files here");
     }
@@ -291,7 +291,7 @@ KK_TEST(rigid_feet_walk_without_stabiliser) {
     end(&f);
 }
 
-KK_TEST(feet_on_bushes_walk_with_stabiliser) {
+KK_TEST(feet_on_bushes_walk_with_stabilizer) {
     if (!HAS_OUR_MODELS) {
         KK_SKIP("there are no files here");
     }

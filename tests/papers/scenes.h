@@ -17,7 +17,7 @@ static inline int paper_run(stage *s, int steps, const kk_input *input) {
 }
 
 static inline kk_report paper_report(const stage *s) {
-    return kk_simulator_report(s->simulator);
+    return *kk_simulator_report(s->simulator);
 }
 
 /// A rod of 1 kg and 1 m along x from its origin.

@@ -6,8 +6,11 @@
 
 /// k, c and w are not in the thesis; with these its table 8.1 comes out.
 static kk_step_options kuroda(double dt) {
-    return (kk_step_options){
-        .solver = KK_SOLVER_KURODA, .timestep = dt, .spring_stiffness = 100, .spring_damping = 5, .spring_depth = 0.1};
+    return (kk_step_options){.solver = KK_SOLVER_KURODA,
+                             .timestep = dt,
+                             .paper.spring_stiffness = 100,
+                             .paper.spring_damping = 5,
+                             .paper.spring_depth = 0.1};
 }
 
 /// 8.1: a block of 1 kg, μ = μ' = 0.5, on a floor.
@@ -142,8 +145,11 @@ static void swing(const kk_step_options *o, int steps_a_sample, double angle[SAM
 
 static double off(double reference[SAMPLES][2], double w, double dt) {
     static double angle[SAMPLES][2];
-    const kk_step_options o = {
-        .solver = KK_SOLVER_KURODA, .timestep = dt, .spring_stiffness = 4000, .spring_damping = 20, .spring_depth = w};
+    const kk_step_options o = {.solver = KK_SOLVER_KURODA,
+                               .timestep = dt,
+                               .paper.spring_stiffness = 4000,
+                               .paper.spring_damping = 20,
+                               .paper.spring_depth = w};
     double most = 0;
     swing(&o, (int)(0.02 / dt + 0.5), angle);
     for (int i = 0; i < SAMPLES; i++) {
@@ -173,7 +179,7 @@ KK_TEST(kuroda_hinge_converges) {
     static double angle[SAMPLES][2];
     const kk_step_options exact = {.timestep = 1e-3};
     const kk_step_options fine = {
-        .solver = KK_SOLVER_KURODA, .timestep = 1e-3, .spring_stiffness = 2e5, .spring_damping = 100};
+        .solver = KK_SOLVER_KURODA, .timestep = 1e-3, .paper.spring_stiffness = 2e5, .paper.spring_damping = 100};
     swing(&exact, 20, reference);
     swing(&fine, 20, angle);
     for (int i = 0; i < SAMPLES; i += 10) {
@@ -198,7 +204,7 @@ KK_TEST(kuroda_hinge_limit_drive_and_friction) {
     def.inertia.com = kk_vec3_make(0.5, 0, 0);
     KK_CHECK_EQ_INT(kk_spec_add_body(s.spec, &def, NULL, &s.error), KK_OK);
     const kk_step_options o = {
-        .solver = KK_SOLVER_KURODA, .timestep = 5e-3, .spring_stiffness = 2000, .spring_damping = 10};
+        .solver = KK_SOLVER_KURODA, .timestep = 5e-3, .paper.spring_stiffness = 2000, .paper.spring_damping = 10};
     if (stage_ready(&s, &o)) {
         double tau = 0.1; // below friction, from rest: (5.9) has no direction at rest, so a first push starts it
         const kk_input input = {.tau = &tau};
@@ -219,7 +225,7 @@ KK_TEST(kuroda_hinge_limit_drive_and_friction) {
 
 // ---- 5
 
-// L0: a box at 100 m/s moves by two metres a step and still does not come through a plate of 0.4 m
+// L0: a box at 100 m/s moves by two meters a step and still does not come through a plate of 0.4 m
 KK_TEST(kuroda_fast_boxes_do_not_tunnel) {
     for (int i = 0; i < 60; i++) {
         stage s = stage_begin(0);
@@ -230,7 +236,7 @@ KK_TEST(kuroda_fast_boxes_do_not_tunnel) {
         plate.size[2] = 0.4;
         KK_CHECK_EQ_INT(kk_spec_add_shape(s.spec, &plate, NULL, &s.error), KK_OK);
         const int box = stage_box(&s, 1, 0.5, 0.4, 0.3, 0);
-        const kk_step_options o = {.solver = KK_SOLVER_KURODA, .timestep = 0.02, .spring_depth = 0.05};
+        const kk_step_options o = {.solver = KK_SOLVER_KURODA, .timestep = 0.02, .paper.spring_depth = 0.05};
         if (stage_ready(&s, &o)) {
             const kk_quat turn = kk_quat_exp(kk_vec3_make(0.3 * i, 0.2 * i, 0.1));
             double *q = stage_q(&s, box), *v = stage_v(&s, box);
@@ -302,7 +308,7 @@ KK_TEST(kuroda_does_not_stumble_over_inner_edges) {
         const int material = stage_material(&s, friction[k], 0);
         add_grid(&s, material);
         const int block = stage_box(&s, 1, 0.5, 0.4, 0.2, material);
-        const kk_step_options o = {.solver = KK_SOLVER_KURODA, .timestep = 0.005, .spring_depth = 0.05};
+        const kk_step_options o = {.solver = KK_SOLVER_KURODA, .timestep = 0.005, .paper.spring_depth = 0.05};
         if (stage_ready(&s, &o)) {
             stage_place(&s, block, 0, 0, 0.1);
             paper_run(&s, 600, NULL);
@@ -337,7 +343,7 @@ KK_TEST(kuroda_stands_on_edges) {
         KK_CHECK_EQ_INT(kk_spec_add_shape(s.spec, &rail, NULL, &s.error), KK_OK);
     }
     const int bar = stage_box(&s, 1, 0.6, 4, 0.3, 0);
-    const kk_step_options o = {.solver = KK_SOLVER_KURODA, .timestep = 0.01, .spring_depth = 0.05};
+    const kk_step_options o = {.solver = KK_SOLVER_KURODA, .timestep = 0.01, .paper.spring_depth = 0.05};
     if (stage_ready(&s, &o)) {
         const double top = 0.2 * 1.4142135623730951 + 0.15;
         stage_place(&s, bar, 0, 0, top);
@@ -400,7 +406,7 @@ KK_TEST(kuroda_hooks_a_concave_body) {
     inertia.com = kk_vec3_make(0, 0, -0.1);
     const int staple = stage_body(&s, inertia);
     add_staple(&s, staple);
-    const kk_step_options o = {.solver = KK_SOLVER_KURODA, .timestep = 0.01, .spring_depth = 0.04};
+    const kk_step_options o = {.solver = KK_SOLVER_KURODA, .timestep = 0.01, .paper.spring_depth = 0.04};
     if (stage_ready(&s, &o)) {
         stage_place(&s, staple, 0.02, 0, 0.01);
         paper_run(&s, 800, NULL);

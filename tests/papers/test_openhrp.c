@@ -86,7 +86,7 @@ static int four_bar(stage *s, double *gap, double dt) {
 }
 
 // Fig. 3: the connection keeps a four-bar closed while it swings. It holds velocities alone and Euler's (4) foresees them to first order, so
-// that the gap grows: to a micrometre in 2 s at the paper's 1 ms, a quarter of that at half the step
+// that the gap grows: to a micrometer in 2 s at the paper's 1 ms, a quarter of that at half the step
 KK_TEST(openhrp_closes_the_closed_link) {
     double gap[2] = {1, 1};
     for (int i = 0; i < 2; i++) {

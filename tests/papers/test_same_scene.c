@@ -39,8 +39,8 @@ static double height_after(const kk_step_options *o, double time, kk_vec3 *force
     if (drop_quadruped(&s, o) && paper_run(&s, (int)(time / o->timestep + 0.5), NULL)) {
         z = kk_state_q(s.state)[6];
         *force = kk_vec3_make(0, 0, 0);
-        for (int i = 0; i < kk_simulator_contact_count(s.simulator); i++) {
-            const kk_contact c = kk_simulator_contact(s.simulator, i);
+        for (int i = 0; i < kk_simulator_ncontact(s.simulator); i++) {
+            const kk_contact c = kk_simulator_contacts(s.simulator)[i];
             *force = kk_vec3_add(*force, kk_vec3_scale(c.force, c.body[0] == KK_WORLD ? 1 : -1));
         }
     }
@@ -53,7 +53,8 @@ KK_TEST(papers_agree_on_a_quadruped) {
     kk_vec3 force[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     const kk_step_options exact = {.timestep = 5e-4};
     const kk_step_options openhrp = {.solver = KK_SOLVER_OPENHRP, .timestep = 5e-4};
-    const kk_step_options springhead = {.solver = KK_SOLVER_SPRINGHEAD, .timestep = 5e-4, .max_sweeps = 60};
+    const kk_step_options springhead = {
+        .solver = KK_SOLVER_SPRINGHEAD, .timestep = 5e-4, .effort = KK_EFFORT_SWEEPS, .iterations = 60};
     const double z = height_after(&exact, 0.25, &force[0]);
     KK_CHECK_NEAR(height_after(&openhrp, 0.25, &force[1]), z, 2e-3);
     KK_CHECK_NEAR(height_after(&springhead, 0.25, &force[2]), z, 2e-3);

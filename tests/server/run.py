@@ -276,6 +276,13 @@ def requests(server):
     yield "wrong token", get(server, f"/{other}/"), secret
     yield "half a token", get(server, f"/{server.token[:16]}/"), secret
     yield "a token and more", get(server, f"/{server.token}0/"), secret
+    for place in (0, 15, 31):
+        wrong = server.token[:place] + ("0" if server.token[place] != "0" else "1") + server.token[place + 1:]
+        yield f"a token with one wrong sign, the {place + 1}th", get(server, f"/{wrong}/"), secret
+        yield f"a socket with one wrong sign, the {place + 1}th", upgrade(server, f"/{wrong}/socket"), secret
+    yield "a token that is not ended", get(server, f"/{server.token}"), secret
+    yield "a token and a sign in the slash's place", get(server, f"/{server.token}xindex.html"), secret
+    yield "a socket with a sign in the slash's place", upgrade(server, f"/{server.token}xsocket"), secret
     yield "token in capitals", get(server, f"/{server.token.upper()}x/"), secret
     yield "socket without token", upgrade(server, "/socket"), secret
     yield "socket with a wrong token", upgrade(server, f"/{other}/socket"), secret

@@ -120,7 +120,7 @@ static inline int stage_run(stage *s, int steps, const kk_input *input) {
             KK_FAIL("step %d: %s", i, s->error.text);
             return 0;
         }
-        KK_CHECK(kk_simulator_report(s->simulator).residual <= 1e-9);
+        KK_CHECK(kk_simulator_report(s->simulator)->residual <= 1e-9);
     }
     return 1;
 }

@@ -29,9 +29,9 @@ KK_TEST(loop_breaks_at_its_force) {
     const int loop = hang(&s, KK_LOOP_WELD, 20, __builtin_inf(), 1);
     KK_CHECK_EQ_INT(pull(&s, 10.18, 0), KK_OK);
     KK_CHECK_EQ_INT(kk_state_loop(s.model, s.state, loop), 1);
-    KK_CHECK_EQ_INT(kk_simulator_report(s.simulator).broken, 0);
+    KK_CHECK_EQ_INT(kk_simulator_report(s.simulator)->broken, 0);
     KK_CHECK_EQ_INT(pull(&s, 10.2, 0), KK_OK);
-    KK_CHECK_EQ_INT(kk_simulator_report(s.simulator).broken, 1);
+    KK_CHECK_EQ_INT(kk_simulator_report(s.simulator)->broken, 1);
     KK_CHECK_EQ_INT(kk_state_loop(s.model, s.state, loop), 0);
     for (int i = 0; i < 100; i++) {
         KK_CHECK_EQ_INT(pull(&s, 0, 0), KK_OK);
@@ -41,7 +41,7 @@ KK_TEST(loop_breaks_at_its_force) {
     KK_CHECK_EQ_INT(kk_state_set_loop(s.model, s.state, loop, 1), KK_OK);
     for (int i = 0; i < 100; i++) {
         KK_CHECK_EQ_INT(pull(&s, 0, 0), KK_OK);
-        if (kk_simulator_report(s.simulator).broken) {
+        if (kk_simulator_report(s.simulator)->broken) {
             KK_CHECK_EQ_INT(kk_state_set_loop(s.model, s.state, loop, 1), KK_OK); // the jerk of catching it
         }
     }

@@ -23,7 +23,7 @@ KK_TEST(links_that_move_together_need_no_parts) {
         kk_state_v(s.state)[3] = 100; // 0.2 m a step, twenty times as far as the links are thick
         for (int k = 0; k < 50; k++) {
             KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
-            KK_CHECK_EQ_INT(kk_simulator_report(s.simulator).substeps, 1);
+            KK_CHECK_EQ_INT(kk_simulator_report(s.simulator)->substeps, 1);
         }
     }
     stage_end(&s);
@@ -42,7 +42,7 @@ KK_TEST(cards_that_slide_on_each_other_need_no_parts) {
         v[3] = 2;
         for (int k = 0; k < 100; k++) {
             KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
-            KK_CHECK_EQ_INT(kk_simulator_report(s.simulator).substeps, 1);
+            KK_CHECK_EQ_INT(kk_simulator_report(s.simulator)->substeps, 1);
         }
         KK_CHECK(stage_q(&s, card)[4] > 0.1);
     }
@@ -83,7 +83,7 @@ KK_TEST(heaps_of_what_is_thin_are_not_cut_for_each_meeting) {
     int most = 0;
     for (int k = 0; k < 24; k++) {
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
-        const int parts = kk_simulator_report(s.simulator).substeps;
+        const int parts = kk_simulator_report(s.simulator)->substeps;
         most = parts > most ? parts : most;
     }
     int through = 0;

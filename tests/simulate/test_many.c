@@ -144,12 +144,12 @@ KK_TEST(wide_state_is_taken_up_bit_by_bit) {
 // a budget of sweeps: no failure, and what rests from the start hardly moves
 KK_TEST(wide_budget_steps) {
     stage s = tower(0);
-    kk_step_options options = {.budget = 10};
+    kk_step_options options = {.effort = KK_EFFORT_SWEEPS, .iterations = 10};
     KK_CHECK_EQ_INT(kk_simulator_set_options(s.simulator, &options, &s.error), KK_OK);
     const double top = stage_q(&s, PLANKS)[6];
     for (int k = 0; k < 100; k++) {
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
-        KK_CHECK_EQ_INT(kk_simulator_report(s.simulator).factorisations, 0);
+        KK_CHECK_EQ_INT(kk_simulator_report(s.simulator)->factorizations, 0);
     }
     KK_CHECK_NEAR(stage_q(&s, PLANKS)[6], top, 2e-3);
     stage_end(&s);
@@ -164,10 +164,10 @@ KK_TEST(wide_few_digits_cost_less) {
     for (int k = 0; k < 40; k++) {
         stage_run(&fine, 1, NULL);
         KK_CHECK_EQ_INT(kk_step(coarse.model, coarse.state, coarse.simulator, NULL, &coarse.error), KK_OK);
-        const kk_report f = kk_simulator_report(fine.simulator), c = kk_simulator_report(coarse.simulator);
+        const kk_report f = *kk_simulator_report(fine.simulator), c = *kk_simulator_report(coarse.simulator);
         KK_CHECK(f.residual <= 1e-9 && c.residual <= 1e-6);
-        factors[0] += f.factorisations;
-        factors[1] += c.factorisations;
+        factors[0] += f.factorizations;
+        factors[1] += c.factorizations;
     }
     KK_CHECK(3 * factors[1] < 2 * factors[0]);
     for (int i = 0; i < 7 * PLANKS; i++) {
@@ -207,12 +207,12 @@ static stage balls(int wide) {
 KK_TEST(wide_factors_are_bounded) {
     enum { MOST = 6 };
     stage s = balls(5);
-    const kk_step_options options = {.tolerance = 1e-6, .max_newton = MOST};
+    const kk_step_options options = {.tolerance = 1e-6, .effort = KK_EFFORT_NEWTON, .iterations = MOST};
     KK_CHECK_EQ_INT(kk_simulator_set_options(s.simulator, &options, &s.error), KK_OK);
     int most = 0;
     for (int k = 0; k < 30; k++) {
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
-        const int factors = kk_simulator_report(s.simulator).factorisations;
+        const int factors = kk_simulator_report(s.simulator)->factorizations;
         most = s.simulator->islands.count == 1 && factors > most ? factors : most;
     }
     KK_CHECK(most > 0 && most <= MOST);
@@ -267,7 +267,8 @@ static stage bin(uint32_t seed) {
 // solves the step as a whole
 KK_TEST(wide_piles_give_way_in_whole_steps) {
     stage s = bin(2);
-    const kk_step_options sweeps = {.budget = 10, .discrete = 1}, proved = {.tolerance = 1e-6};
+    const kk_step_options sweeps = {.effort = KK_EFFORT_SWEEPS, .iterations = 10, .detection = KK_DETECTION_DISCRETE},
+                          proved = {.tolerance = 1e-6};
     KK_CHECK_EQ_INT(kk_simulator_set_options(s.simulator, &sweeps, &s.error), KK_OK);
     for (int k = 0; k < 900; k++) {
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
@@ -276,7 +277,7 @@ KK_TEST(wide_piles_give_way_in_whole_steps) {
     int parts = 0;
     for (int k = 0; k < 30; k++) {
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
-        parts += kk_simulator_report(s.simulator).substeps;
+        parts += kk_simulator_report(s.simulator)->substeps;
     }
     KK_CHECK(parts <= 32);
     stage_end(&s);
@@ -324,10 +325,11 @@ static stage crate(uint32_t seed) {
     return s;
 }
 
-// faces that close the last micrometres of the dead band would contradict others by nanometres a second, and no step would be solved to 1e-9 as a whole
+// faces that close the last micrometers of the dead band would contradict others by nanometers a second, and no step would be solved to 1e-9 as a whole
 KK_TEST(wide_piles_fall_to_many_digits) {
     stage s = crate(2);
-    const kk_step_options sweeps = {.budget = 10, .discrete = 1}, proved = {0};
+    const kk_step_options sweeps = {.effort = KK_EFFORT_SWEEPS, .iterations = 10, .detection = KK_DETECTION_DISCRETE},
+                          proved = {0};
     KK_CHECK_EQ_INT(kk_simulator_set_options(s.simulator, &sweeps, &s.error), KK_OK);
     for (int k = 0; k < 200; k++) {
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
@@ -335,7 +337,7 @@ KK_TEST(wide_piles_fall_to_many_digits) {
     KK_CHECK_EQ_INT(kk_simulator_set_options(s.simulator, &proved, &s.error), KK_OK);
     for (int k = 0; k < 40; k++) {
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
-        const kk_report r = kk_simulator_report(s.simulator);
+        const kk_report r = *kk_simulator_report(s.simulator);
         KK_CHECK_EQ_INT(r.substeps, 1);
         KK_CHECK(r.largest_island > 128);
     }
@@ -362,7 +364,7 @@ static int begins(double along, double down, int *parts) {
         s.simulator->hooks.probe = count_begins;
         s.simulator->hooks.probe_user = &count;
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
-        *parts = kk_simulator_report(s.simulator).substeps;
+        *parts = kk_simulator_report(s.simulator)->substeps;
         KK_CHECK(stage_q(&s, ball)[6] > 1.09);
     }
     stage_end(&s);
@@ -379,7 +381,7 @@ KK_TEST(fast_pairs_are_looked_for_once) {
     KK_CHECK_EQ_INT(count, 2 * parts - 1);
 }
 
-/// A plate of one centimetre, ten metres aside.
+/// A plate of one centimeter, ten meters aside.
 static void add_plate(stage *s, int material) {
     kk_shape_def def = kk_shape_def_default();
     def.type = KK_SHAPE_BOX;

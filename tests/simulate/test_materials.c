@@ -1,4 +1,6 @@
 // Laws of materials in the step, by closed form: static and sliding friction, laws of restitution.
+#include <math.h>
+
 #include "stage.h"
 
 /// A block of 1 kg on a floor with static and sliding friction, pulled by a force along x that grows to `force` in a second.
@@ -28,7 +30,7 @@ static pulled pull(double standing, double sliding, double force, double angle) 
         result.let_go = kk_hypot(v[3], v[4]);
         result.held = result.let_go < 1e-9 ? f : result.held;
     }
-    result.held_friction = kk_simulator_contact(s.simulator, 0).friction;
+    result.held_friction = kk_simulator_contacts(s.simulator)[0].friction;
     stage_end(&s);
     return result;
 }
@@ -133,4 +135,91 @@ KK_TEST(friction_holds_to_its_edge_in_every_direction) {
         KK_CHECK(pull(0.5, 0.5, edge * (1 - share), angle).let_go < 1e-12);
         KK_CHECK_NEAR(pull(0.5, 0.5, edge * (1 + share), angle).let_go, edge * share, 1e-12);
     }
+}
+
+/// A block of 1 kg on feet that creep, pushed along a direction from rest; its speed along it at the end. Every step is certified and audited.
+static double creep(double slip, double across, double force, double angle, int steps, int *points) {
+    stage s = stage_begin(9.8);
+    int material[2];
+    for (int i = 0; i < 2; i++) {
+        kk_material_def def = kk_material_def_default();
+        def.friction = 0.5;
+        def.friction_across = i == 0 ? across : -1;
+        def.slip = slip / 2; // of both surfaces together: slip
+        KK_CHECK_EQ_INT(kk_spec_add_material(s.spec, &def, &material[i], &s.error), KK_OK);
+    }
+    stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material[1]);
+    const int block = stage_box(&s, 1, 0.2, 0.2, 0.02, material[0]);
+    stage_ready(&s, NULL);
+    stage_place(&s, block, 0, 0, 0.01);
+    const kk_force push = {{0, 0, 0}, {force * kk_cos(angle), force * kk_sin(angle), 0}};
+    for (int i = 0; i < steps; i++) {
+        kk_force wrench[2] = {{{0, 0, 0}, {0, 0, 0}}, push};
+        const kk_input input = {.wrench = wrench};
+        KK_CHECK(stage_run(&s, 1, &input));
+        const kk_audit audit = kk_simulator_report(s.simulator)->audit;
+        KK_CHECK(audit.error <= 1e-9 * audit.scale && audit.dissipated >= -1e-9 * audit.scale);
+    }
+    *points = kk_simulator_report(s.simulator)->contacts;
+    const double *v = stage_v(&s, block);
+    // what a contact tells of its velocity is how fast it creeps
+    KK_CHECK_NEAR(kk_simulator_contacts(s.simulator)[0].velocity.x, v[3], 1e-9);
+    const double speed = v[3] * kk_cos(angle) + v[4] * kk_sin(angle);
+    stage_end(&s);
+    return speed;
+}
+
+// inside the cone the speed is slip times the force of a point, in every direction, with a grain too
+KK_TEST(creep_is_slip_times_force) {
+    int n;
+    for (int k = 0; k < 6; k++) {
+        const double speed = creep(0.002, k % 2 ? 0.3 : -1, 1, 0.3 + k, 400, &n);
+        KK_CHECK_EQ_INT(n, 4);
+        KK_CHECK_REL(speed, 0.002 * 1.0 / 4, 1e-6);
+    }
+}
+
+// m v' = F − n v / slip by Euler's implicit rule
+KK_TEST(creep_comes_in_by_its_time_constant) {
+    int n;
+    double v = 0;
+    for (int steps = 1; steps < 40; steps += 13) {
+        v = 0;
+        for (int i = 0; i < steps; i++) {
+            v = (v + 1e-3 * 1.0) / (1 + 1e-3 * 4 / 0.02);
+        }
+        KK_CHECK_REL(creep(0.02, -1, 1, 0, steps, &n), v, 1e-6);
+    }
+}
+
+// above μ m g it slides as what does not creep
+KK_TEST(creep_ends_at_the_cone) {
+    int n;
+    KK_CHECK_REL(creep(0.002, -1, 8, 0.4, 100, &n), 0.1 * (8 - 4.9), 1e-6);
+    KK_CHECK_REL(creep(0, -1, 8, 0.4, 100, &n), 0.1 * (8 - 4.9), 1e-6);
+}
+
+// a ball that bounces on what creeps gains nothing
+KK_TEST(creep_where_it_bounces) {
+    stage s = stage_begin(9.8);
+    kk_material_def def = kk_material_def_default();
+    int material = 0;
+    def.restitution = 0.7;
+    def.slip = 0.01;
+    KK_CHECK_EQ_INT(kk_spec_add_material(s.spec, &def, &material, &s.error), KK_OK);
+    stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
+    const int ball = stage_ball(&s, 1, 0.05, material);
+    stage_ready(&s, NULL);
+    stage_place(&s, ball, 0, 0, 0.5);
+    stage_v(&s, ball)[3] = 1;
+    double least = INFINITY;
+    for (int i = 0; i < 1500; i++) {
+        KK_CHECK(stage_run(&s, 1, NULL));
+        const kk_audit audit = kk_simulator_report(s.simulator)->audit;
+        const double energy = audit.kinetic[1] + audit.potential[1];
+        KK_CHECK(energy <= least + 1e-4);
+        least = energy < least ? energy : least;
+    }
+    KK_CHECK(stage_q(&s, ball)[6] < 0.3);
+    stage_end(&s);
 }

@@ -26,7 +26,7 @@ static void check_robot(const char *path, int dofs) {
     int most = 0;
     for (int i = 0; i < 600; i++) {
         KK_CHECK_EQ_INT(kk_step(m, state, simulator, NULL, &error), KK_OK);
-        const int contacts = kk_simulator_contact_count(simulator);
+        const int contacts = kk_simulator_ncontact(simulator);
         most = contacts > most ? contacts : most;
         KK_CHECK(of_state.bytes <= 8000 + 200 * (size_t)most);
         KK_CHECK(kk_state_saved_size(state) <= 8000 + 200 * (size_t)contacts);
@@ -56,7 +56,7 @@ static void measure(stage *s, int steps, size_t *before, size_t *behind) {
     faulty f = {.fail_at = -1};
     const kk_allocator allocator = {faulty_allocate, faulty_release, &f};
     kk_simulator *simulator = NULL;
-    const kk_step_options options = {.timestep = 1e-3, .budget = 10};
+    const kk_step_options options = {.timestep = 1e-3, .effort = KK_EFFORT_SWEEPS, .iterations = 10};
     KK_CHECK_EQ_INT(kk_simulator_create(s->model, &options, &allocator, &simulator, &s->error), KK_OK);
     *before = f.bytes;
     for (int i = 0; i < steps; i++) {

@@ -48,10 +48,10 @@ KK_TEST(readout_of_an_edge_that_sticks) {
         q[0] = cos(0.5 * lean);
         q[2] = sin(0.5 * lean);
         q[6] = up;
-        for (int i = 0; i < 150 && kk_simulator_contact_count(s.simulator) <= 2; i++) {
+        for (int i = 0; i < 150 && kk_simulator_ncontact(s.simulator) <= 2; i++) {
             stage_run(&s, 1, NULL);
-            for (int k = 0; k < kk_simulator_contact_count(s.simulator); k++) {
-                const kk_contact c = kk_simulator_contact(s.simulator, k);
+            for (int k = 0; k < kk_simulator_ncontact(s.simulator); k++) {
+                const kk_contact c = kk_simulator_contacts(s.simulator)[k];
                 const double across = hypot(c.force.x, c.force.y);
                 if (c.force.z > 0 && across < 0.99 * c.friction * c.force.z) {
                     KK_CHECK(hypot(c.velocity.x, c.velocity.y) <= 1e-9);
@@ -77,9 +77,9 @@ KK_TEST(readout_of_a_soft_contact) {
     if (stage_ready(&s, &(kk_step_options){.timestep = 1e-3})) {
         stage_place(&s, ball, 0, 0, 0.1);
         stage_run(&s, 3000, NULL);
-        KK_CHECK_EQ_INT(kk_simulator_contact_count(s.simulator), 1);
-        KK_CHECK_REL(kk_simulator_contact(s.simulator, 0).force.z, 2 * 9.81, 1e-6);
-        KK_CHECK_NEAR(kk_simulator_contact(s.simulator, 0).velocity.z, 0, 1e-6);
+        KK_CHECK_EQ_INT(kk_simulator_ncontact(s.simulator), 1);
+        KK_CHECK_REL(kk_simulator_contacts(s.simulator)[0].force.z, 2 * 9.81, 1e-6);
+        KK_CHECK_NEAR(kk_simulator_contacts(s.simulator)[0].velocity.z, 0, 1e-6);
     }
     stage_end(&s);
 }

@@ -112,7 +112,7 @@ KK_TEST(servo_at_its_limit_is_no_row) {
     wheel w = wheel_make(&a, 1e-3);
     for (int i = 0; i < 2000; i++) { // 8 rad/s of 10: it would give 20 N m and more
         KK_CHECK(wheel_step(&w, 10) == 2);
-        KK_CHECK_EQ_INT(kk_simulator_report(w.simulator).rows, 0);
+        KK_CHECK_EQ_INT(kk_simulator_report(w.simulator)->rows, 0);
     }
     wheel_free(&w);
 }
@@ -128,8 +128,8 @@ KK_TEST(weak_servo_that_comes_off_its_limit) {
     a.force_upper = wanted - 2.5e-6;
     wheel w = wheel_make(&a, h);
     const double force = wheel_step(&w, wanted / gain), answers = 0.5 * gain * 0.5 * h * h / 0.5;
-    KK_CHECK_EQ_INT(kk_simulator_report(w.simulator).rows, 1);
-    KK_CHECK(kk_simulator_report(w.simulator).residual <= 1e-12);
+    KK_CHECK_EQ_INT(kk_simulator_report(w.simulator)->rows, 1);
+    KK_CHECK(kk_simulator_report(w.simulator)->residual <= 1e-12);
     KK_CHECK_NEAR(force, wanted / (1 + answers), 1e-11);
     KK_CHECK_NEAR(kk_state_v(w.state)[0], h * force / 0.5, 1e-12);
     wheel_free(&w);

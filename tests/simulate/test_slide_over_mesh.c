@@ -107,7 +107,7 @@ static void slide(kk_shape_type type, int with_field, double friction) {
         }
         worst = fmax(worst, fabs(world_vz(q, v)));
         turned = fmax(turned, fabs(v[0]) + fabs(v[1]));
-        KK_CHECK(kk_simulator_contact_count(simulator) > 0);
+        KK_CHECK(kk_simulator_ncontact(simulator) > 0);
     }
     KK_CHECK(friction > 0 || q[4] > 1.9);
     KK_CHECK_NEAR(worst, 0, 1e-9);

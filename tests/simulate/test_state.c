@@ -64,6 +64,120 @@ KK_TEST(step_continues_after_restore) {
     stage_end(&s);
 }
 
+static void put_word(unsigned char *at, uint32_t value) {
+    for (int i = 0; i < 4; i++) {
+        at[i] = (unsigned char)(value >> 8 * i);
+    }
+}
+
+static uint32_t get_word(const unsigned char *at) {
+    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+/// Restores bytes whose checksum is right again: only what they say can be refused.
+static kk_status restore_forged(stage *s, unsigned char *bytes, size_t size) {
+    const uint64_t sum = kk_hash_bytes(bytes, size - 8, 0);
+    put_word(bytes + size - 8, (uint32_t)sum);
+    put_word(bytes + size - 4, (uint32_t)(sum >> 32));
+    return kk_state_restore(s->state, bytes, size, &s->error);
+}
+
+// numbers of a header that contradict each other are refused though the checksum is right: a contact fewer and its numbers among what belongs to no
+// contact, and a word that must be zero
+KK_TEST(state_whose_header_contradicts_itself_is_refused) {
+    enum { CONTACTS = 40, OTHERS = 48, RESERVED = 52, NUMBERS_OF_A_CONTACT = 13 };
+    stage s;
+    build_heap(&s);
+    if (stage_ready(&s, &(kk_step_options){.timestep = 2e-3})) {
+        place_heap(&s);
+        stage_run(&s, 300, NULL);
+        const size_t size = kk_state_saved_size(s.state);
+        unsigned char *bytes = malloc(size);
+        const uint64_t before = kk_state_hash(s.state);
+        KK_CHECK_EQ_INT(kk_state_save(s.state, bytes, size), KK_OK);
+        const uint32_t contacts = get_word(bytes + CONTACTS);
+        KK_CHECK(contacts > 1);
+        put_word(bytes + CONTACTS, contacts - 1);
+        put_word(bytes + OTHERS, NUMBERS_OF_A_CONTACT);
+        KK_CHECK_EQ_INT(restore_forged(&s, bytes, size), KK_CORRUPT);
+        put_word(bytes + CONTACTS, contacts);
+        put_word(bytes + OTHERS, 0);
+        put_word(bytes + RESERVED, 1);
+        KK_CHECK_EQ_INT(restore_forged(&s, bytes, size), KK_CORRUPT);
+        KK_CHECK(kk_state_hash(s.state) == before);
+        put_word(bytes + RESERVED, 0);
+        KK_CHECK_EQ_INT(restore_forged(&s, bytes, size), KK_OK);
+        free(bytes);
+    }
+    stage_end(&s);
+}
+
+static int number_of(const char *variable, int usual) {
+    const char *text = getenv(variable);
+    return text ? atoi(text) : usual;
+}
+
+typedef struct track {
+    int steps, on; ///< saved behind each of `steps`, and taken on for `on` by another simulator
+    void **saved;
+    size_t *size;
+    uint64_t *hash; ///< behind each of steps + on
+} track;
+
+static void follow(stage *s, track *t) {
+    for (int i = 0; i < t->steps + t->on; i++) {
+        if (i < t->steps) {
+            t->size[i] = kk_state_saved_size(s->state);
+            t->saved[i] = malloc(t->size[i]);
+            KK_CHECK_EQ_INT(kk_state_save(s->state, t->saved[i], t->size[i]), KK_OK);
+        }
+        stage_run(s, 1, NULL);
+        t->hash[i] = kk_state_hash(s->state);
+    }
+}
+
+static int go_on_from(stage *s, const track *t, int from) {
+    kk_simulator *other = NULL;
+    KK_CHECK_EQ_INT(kk_state_restore(s->state, t->saved[from], t->size[from], &s->error), KK_OK);
+    KK_CHECK_EQ_INT(kk_simulator_create(s->model, &(kk_step_options){.timestep = 2e-3}, NULL, &other, &s->error),
+                    KK_OK);
+    int same = 1;
+    for (int i = 0; i < t->on; i++) {
+        KK_CHECK_EQ_INT(kk_step(s->model, s->state, other, NULL, &s->error), KK_OK);
+        same &= kk_state_hash(s->state) == t->hash[from + i];
+    }
+    kk_simulator_free(other);
+    return same;
+}
+
+// from every step's saved bytes another simulator goes on with the same bits, step for step: KK_RESTORE_STEPS=10000 KK_RESTORE_ON=1000 for the long form
+KK_TEST(every_step_can_be_gone_on_from) {
+    stage s;
+    track t = {.steps = number_of("KK_RESTORE_STEPS", kk_test_is_quick() ? 20 : 100),
+               .on = number_of("KK_RESTORE_ON", 20)};
+    t.saved = calloc((size_t)t.steps, sizeof *t.saved);
+    t.size = calloc((size_t)t.steps, sizeof *t.size);
+    t.hash = calloc((size_t)(t.steps + t.on), sizeof *t.hash);
+    build_heap(&s);
+    if (stage_ready(&s, &(kk_step_options){.timestep = 2e-3})) {
+        place_heap(&s);
+        stage_run(&s, 100, NULL); // until they touch
+        follow(&s, &t);
+        for (int i = 0; i < t.steps; i++) {
+            if (!KK_CHECK(go_on_from(&s, &t, i))) {
+                break;
+            }
+        }
+    }
+    for (int i = 0; i < t.steps; i++) {
+        free(t.saved[i]);
+    }
+    free(t.saved);
+    free(t.size);
+    free(t.hash);
+    stage_end(&s);
+}
+
 // a step that is refused names what is wrong and leaves every byte of the state
 KK_TEST(step_refused_leaves_state) {
     stage s;

@@ -25,7 +25,7 @@ static kk_tendon_def rope(const kk_tendon_item item[2]) {
 
 static const kk_tendon_item ends[2] = {{.name = "anchor", .coefficient = 1}, {.name = "end", .coefficient = 1}};
 
-/// A ball of 2 kg, and a rope from the world's origin to its centre.
+/// A ball of 2 kg, and a rope from the world's origin to its center.
 static int rope_stage(stage *s, double gravity, kk_tendon_def def) {
     *s = stage_begin(gravity);
     const int ball = stage_body(s, kk_inertia_solid_sphere(2, 0.1));

@@ -46,13 +46,13 @@ static void add_tendon(stage *s, const kk_tendon_def *def) {
 
 /// Of the step's middle: kinetic energy is told before and behind the kick there.
 static double total(const stage *s) {
-    const kk_report r = kk_simulator_report(s->simulator);
+    const kk_report r = *kk_simulator_report(s->simulator);
     return 0.5 * (r.kinetic_before + r.kinetic_after + r.potential_before + r.potential_after);
 }
 
 /// What a tendon's row does is among the works of the energy audit.
 static void check_audit(const stage *s) {
-    const kk_audit a = kk_simulator_report(s->simulator).audit;
+    const kk_audit a = kk_simulator_report(s->simulator)->audit;
     KK_CHECK(fabs(a.error) <= 1e-4 * a.scale);
 }
 
@@ -71,7 +71,7 @@ KK_TEST(armature_of_a_fixed_tendon_adds_to_the_inertia) {
     const kk_input input = {.tau = &push};
     if (stage_run(&s, 100, &input)) {
         KK_CHECK_NEAR(stage_v(&s, car)[0], 0.1 * 13 / 6.5, 1e-12);
-        KK_CHECK_NEAR(kk_simulator_report(s.simulator).kinetic_after, 0.5 * 6.5 * 0.2 * 0.2, 1e-12);
+        KK_CHECK_NEAR(kk_simulator_report(s.simulator)->kinetic_after, 0.5 * 6.5 * 0.2 * 0.2, 1e-12);
         check_audit(&s);
     }
     stage_end(&s);
@@ -252,7 +252,7 @@ static kk_actuator_def muscle_on(const char *tendon) {
     def.type = KK_ACTUATOR_MUSCLE;
     def.transmission = KK_TRANSMISSION_TENDON;
     def.target = tendon;
-    def.lag = KK_LAG_MUSCLE;
+    def.activation = KK_ACTIVATION_MUSCLE;
     def.muscle.force = 50;
     def.muscle.length_lower = 0.5;
     def.muscle.length_upper = 1.5;
@@ -285,7 +285,7 @@ KK_TEST(muscle_pulls_until_a_spring_holds_it) {
     if (stage_run(&s, 5000, &input)) {
         const double x = stage_q(&s, car)[0];
         const kk_muscle_def muscle = muscle_on("cord").muscle;
-        KK_CHECK_NEAR(kk_state_lag(s.state)[0], 0.6, 1e-9);
+        KK_CHECK_NEAR(kk_state_activation(s.state)[0], 0.6, 1e-9);
         KK_CHECK(x < 1.1);
         KK_CHECK_NEAR(100 * (1.2 - x), -kk_muscle_force(&muscle, x, 0, 0.6), 1e-6);
     }
@@ -301,7 +301,7 @@ KK_TEST(activation_rises_by_its_law) {
     const double control = 3; // counts as one
     const kk_input input = {.control = &control};
     if (stage_run(&s, 1000, &input)) {
-        const double a = kk_state_lag(s.state)[0];
+        const double a = kk_state_activation(s.state)[0];
         KK_CHECK_NEAR(0.01 * (-2 * log(1 - a) - 1.5 * a), 0.01, 2e-5);
     }
     stage_end(&s);
@@ -334,7 +334,7 @@ static double fallen(double force, double tilt) {
     const kk_input input = {.control = &control};
     stage_run(&s, 500, &input);
     const double z = stage_q(&s, box)[6];
-    KK_CHECK_NEAR(kk_simulator_report(s.simulator).residual, 0, 1e-9);
+    KK_CHECK_NEAR(kk_simulator_report(s.simulator)->residual, 0, 1e-9);
     stage_end(&s);
     return down.z - z;
 }

@@ -229,8 +229,8 @@ static void check_lone_bodies(const kk_step_options *options, double aside) {
 KK_TEST(variations_of_lone_bodies) {
     check_lone_bodies(NULL, 0);
     check_lone_bodies(NULL, 0.02);
-    check_lone_bodies(&(kk_step_options){.budget = 20}, 0);
-    check_lone_bodies(&(kk_step_options){.budget = 20}, 0.02);
+    check_lone_bodies(&(kk_step_options){.effort = KK_EFFORT_SWEEPS, .iterations = 20}, 0);
+    check_lone_bodies(&(kk_step_options){.effort = KK_EFFORT_SWEEPS, .iterations = 20}, 0.02);
 }
 
 // the model between steps of its variations is what it is alone

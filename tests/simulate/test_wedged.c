@@ -55,7 +55,7 @@ KK_TEST(heads_that_friction_locks_go_on) {
                 KK_FAIL("throw %d, step %d: %s", thrown, i, s.error.text);
                 break;
             }
-            const kk_report r = kk_simulator_report(s.simulator);
+            const kk_report r = *kk_simulator_report(s.simulator);
             gives += r.contact_yield > 0;
             KK_CHECK(r.contact_yield < 0.01);
             KK_CHECK(r.residual <= 1e-8); // at 10 m/s and less

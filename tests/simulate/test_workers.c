@@ -63,7 +63,7 @@ static result run_crowd(int workers, int heap, double speed, kk_step_options opt
         }
     }
     r.hash = kk_state_hash(s.state);
-    r.report = kk_simulator_report(s.simulator);
+    r.report = *kk_simulator_report(s.simulator);
     stage_end(&s);
     return r;
 }
@@ -81,7 +81,8 @@ static void check_same(int heap, double speed, kk_step_options options, int step
 }
 
 KK_TEST(workers_share_a_budget_bit_by_bit) {
-    check_same(HEAP, 0.3, (kk_step_options){.budget = 10}, kk_test_is_quick() ? 10 : 20);
+    check_same(HEAP, 0.3, (kk_step_options){.effort = KK_EFFORT_SWEEPS, .iterations = 10},
+               kk_test_is_quick() ? 10 : 20);
 }
 
 KK_TEST(workers_share_exact_steps_bit_by_bit) {
@@ -143,7 +144,8 @@ KK_TEST(workers_share_a_large_island_slab_by_slab) {
     uint64_t hash[3];
     for (int k = 0; k < 3; k++) {
         backwards order = {.workers = k + 2};
-        const kk_step_options options = {.budget = 10,
+        const kk_step_options options = {.effort = KK_EFFORT_SWEEPS,
+                                         .iterations = 10,
                                          .workers = {.count = k ? k + 2 : 0, .run = run_backwards, .user = &order}};
         stage s = sheet(0.09999, &options);
         for (int i = 0; i < 2; i++) {
@@ -162,7 +164,8 @@ KK_TEST(workers_have_places_for_the_points_of_a_batch) {
     uint64_t hash[3];
     for (int k = 0; k < 3; k++) {
         backwards order = {.workers = k + 1};
-        const kk_step_options options = {.budget = 10,
+        const kk_step_options options = {.effort = KK_EFFORT_SWEEPS,
+                                         .iterations = 10,
                                          .workers = {.count = k ? k + 1 : 0, .run = run_backwards, .user = &order}};
         stage s = sheet(0.15, &options);
         const kki_swarm *w = &s.simulator->free_bodies.swarm;

@@ -44,7 +44,7 @@ typedef struct corpus_problem {
     char name[CORPUS_NAME], family[CORPUS_NAME], source[CORPUS_NAME]; ///< family: standing, falling, …
     int32_t nbody, ntie, nblock, nrow, width, count; ///< width: of all bodies together; count: doubles in Y
     int32_t flags;
-    int32_t factors;                          ///< factorisations that were left to the step, 0: any number
+    int32_t factors;                          ///< factorizations that were left to the step, 0: any number
     double timestep, tolerance, floor;        ///< s, m/s; floor as in kki_solver_options
     int32_t *nv;                              ///< [nbody] scaled velocities of each body
     corpus_tie *tie;                          ///< [ntie]

@@ -136,7 +136,7 @@ static kki_solver_stats solve_sparse(corpus_case *c, const kki_solver_options *o
     if (!stats.solved && c->has_dense && c->p->nrow <= KKI_SPARSE_MOST_DENSE) {
         const kki_solver_stats before = stats;
         stats = solve_dense(c, o, false);
-        stats.factorisations += before.factorisations;
+        stats.factorizations += before.factorizations;
         stats.newton += before.newton;
         stats.sweeps += before.sweeps;
     }

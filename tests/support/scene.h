@@ -65,7 +65,7 @@ double scene_torque_scale(scene *s, const double *a, int with_external);
 /// The same for accelerations: |M⁻¹| (|M| |a| + …). Rounding of torques alone changes accelerations by this much times 2⁻⁵³, whoever
 /// computes them; with light links at the ends of heavy chains it is 10⁵ times the acceleration itself.
 double scene_acceleration_scale(scene *s, const double *a, int with_external);
-/// M⁻¹ by Cholesky's factorisation of kk_inertia_matrix, both [nv × nv].
+/// M⁻¹ by Cholesky's factorization of kk_inertia_matrix, both [nv × nv].
 void scene_inverse_inertia(scene *s, const double *q, double *Minv);
 
 /// The worst error met and the scene it was met in.

@@ -189,7 +189,7 @@ KK_TEST(session_edits_act) {
     KK_CHECK(kk_session_generation(s) != generation);
     kk_session_step(s, 6000, NULL);
     KK_CHECK_NEAR(80 * (1 - angle(s)), 2.5 * G * 0.5 * sin(angle(s)), 1e-6);
-    KK_CHECK_NEAR(kk_session_readings(s)[0], angle(s), 1e-15);
+    KK_CHECK_NEAR(kk_session_sensor_data(s)[0], angle(s), 1e-15);
     // gravity sideways turns the box's weight into sliding
     KK_CHECK_EQ_INT(tell(s, "{\"do\":\"edit\",\"item\":\"option\",\"field\":\"gravity\",\"value\":[0,0,0]}"), KK_OK);
     kk_session_step(s, 6000, NULL);

@@ -108,6 +108,8 @@ struct cli {
     const cli_verb *verb; ///< NULL before it is known
     cli_common common;
     cli_loading loading;
+    char **words; ///< [word_count] behind the verb, as they were given
+    int word_count;
     bool color_out, color_err, progress;
     char **notes;
     int note_count;
@@ -116,7 +118,7 @@ struct cli {
 
 // ---- reporting (report.c)
 
-/// Settles colours and progress from the common options and the terminal.
+/// Settles colors and progress from the common options and the terminal.
 void cli_settle(cli *c);
 /// Prints an error, and with --json the document of it; gives `code` back.
 __attribute__((format(printf, 3, 4))) int cli_fail(cli *c, int code, const char *format, ...);
@@ -126,7 +128,7 @@ int cli_fail_error(cli *c, const kk_error *error);
 __attribute__((format(printf, 2, 3))) void cli_note(cli *c, const char *format, ...);
 /// A finding of the library as file:line:column: warning: what — remedy, likewise.
 void cli_message(cli *c, const kk_message *message);
-/// That line, without colours.
+/// That line, without colors.
 void cli_message_text(const kk_message *message, cli_text *out);
 /// Begins and ends a document with what every verb has: verb, ok, notes. Ending prints it.
 void cli_begin_document(const cli *c, json_writer *json);

@@ -6,7 +6,7 @@
 
 #include "load.h"
 
-/// Sums and worst values; J, rad or m. Zero-initialised before the first step.
+/// Sums and worst values; J, rad or m. Zero-initialized before the first step.
 typedef struct ledger {
     double start, end;                                        ///< total energy
     double actuators, applied, moved, correction, dissipated; ///< where it came from and went

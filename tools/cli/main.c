@@ -61,6 +61,8 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         c.common.json = c.common.json || strcmp(argv[i], "--json") == 0;
     }
+    c.words = argv + 2;
+    c.word_count = argc - 2;
     c.verb = cli_verb_or_fail(&c, verb_name(argv[1]));
     return cli_finish(&c, c.verb ? run_verb(&c, argc - 2, argv + 2) : CLI_EXIT_USAGE);
 }

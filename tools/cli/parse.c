@@ -22,7 +22,7 @@ const cli_option cli_common_options[] = {
      .offset = offsetof(cli_common, color),
      .value = "WHEN",
      .choices = colors,
-     .about = "colours: auto (on a terminal), always or never; NO_COLOR is honoured"},
+     .about = "colors: auto (on a terminal), always or never; NO_COLOR is honored"},
     {.name = "help", .letter = 'h', .kind = CLI_FLAG, .offset = offsetof(cli_common, help), .about = "show this help"},
     {.name = NULL},
 };

@@ -1,6 +1,6 @@
 /// Line plots as SVG: several panels in a figure, several series in a panel, linear and logarithmic axes, readable in light and dark.
 ///
-/// Colours follow the reader's scheme by CSS (prefers-color-scheme), text and axes are drawn in currentColor, so that the picture sits well
+/// Colors follow the reader's scheme by CSS (prefers-color-scheme), text and axes are drawn in currentColor, so that the picture sits well
 /// in a page of either. Points that are not finite, or not positive on a logarithmic axis, interrupt their line. A long series is thinned to
 /// the extremes of each pixel, which looks the same and keeps the file small.
 #ifndef KARAKURI_CLI_PLOT_H

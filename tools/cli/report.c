@@ -1,4 +1,4 @@
-// How a run speaks: errors and notes on the standard error, documents on the standard output, colours on terminals only.
+// How a run speaks: errors and notes on the standard error, documents on the standard output, colors on terminals only.
 #define _POSIX_C_SOURCE 200809L // isatty, clock_gettime
 #include <stdarg.h>
 #include <stdlib.h>

@@ -86,8 +86,8 @@ static int settle_meshes(kk_spec *spec, const char *folder) {
 
 /// The same of textures, which the file that names them has beside it.
 static void settle_textures(kk_spec *spec) {
-    for (int i = 0; i < kk_spec_look_count(spec); i++) {
-        kk_look_def *look = kk_spec_look(spec, i);
+    for (int i = 0; i < kk_spec_visual_count(spec); i++) {
+        kk_visual_def *look = kk_spec_visual(spec, i);
         cli_text path = {0};
         if (look->texture && look->texture[0] && look->texture[0] != '/' && look->origin.file) {
             add_folder(look->origin.file, &path);

@@ -16,7 +16,7 @@ static const kind kinds[] = {
     {"plane", "", "the half space below z = 0", KK_SHAPE_PLANE, 0},
     {"sphere", "RADIUS", "a ball", KK_SHAPE_SPHERE, 1},
     {"box", "X,Y,Z", "edge lengths", KK_SHAPE_BOX, 3},
-    {"capsule", "RADIUS,LENGTH", "along z; the length between the centres of its half spheres", KK_SHAPE_CAPSULE, 2},
+    {"capsule", "RADIUS,LENGTH", "along z; the length between the centers of its half spheres", KK_SHAPE_CAPSULE, 2},
     {"cylinder", "RADIUS,LENGTH", "along z", KK_SHAPE_CYLINDER, 2},
     {"cone", "RADIUS,LENGTH", "along z, its tip up", KK_SHAPE_CONE, 2},
     {"ellipsoid", "A,B,C", "three radii", KK_SHAPE_ELLIPSOID, 3},
@@ -162,7 +162,7 @@ static int add_model(cli *c, kk_spec *spec, const char *name, kk_transform pose)
         error.status = copy_geometry(m.model, spec, &def, &error);
         def.placement = kk_transform_mul(pose, kk_shape_pose(m.model, m.data, i));
         def.material = 0;
-        def.look = -1;
+        def.visual = -1;
         code = error.status ? cli_fail_error(c, &error) : add_shape(c, spec, def);
         text_free(&label);
         shapes++;

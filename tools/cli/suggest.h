@@ -11,7 +11,7 @@ typedef struct suggestion {
 suggestion suggest_begin(const char *wanted);
 void suggest_word(suggestion *s, const char *word);
 
-/// Edits between two words: insertions, deletions, replacements and swaps of neighbours, each 1; case counts nothing. At most `limit` is
+/// Edits between two words: insertions, deletions, replacements and swaps of neighbors, each 1; case counts nothing. At most `limit` is
 /// told exactly, more is limit + 1.
 int suggest_distance(const char *a, const char *b, int limit);
 

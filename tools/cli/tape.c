@@ -140,6 +140,12 @@ static bool is_plain_model(const char *name) {
     return false;
 }
 
+bool tape_finds_model(const tape *t) {
+    const char *name = text_string(&t->model);
+    struct stat about;
+    return is_robot_name(name) || (name[0] && is_plain_model(name) && stat(name, &about) == 0);
+}
+
 int tape_load_model(cli *c, tape *t, const char *instead, cli_model *m) {
     const char *name = instead ? instead : text_string(&t->model);
     if (!instead && name[0] && !is_plain_model(name)) {

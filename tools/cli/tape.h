@@ -21,6 +21,8 @@ typedef struct tape {
 int tape_read(cli *c, const char *path, tape *t);
 /// Loads its model, or `instead` where that is given, and checks that it is the one of the recording.
 int tape_load_model(cli *c, tape *t, const char *instead, cli_model *m);
+/// Whether the model that it names is there and may be opened unasked.
+bool tape_finds_model(const tape *t);
 void tape_free(tape *t);
 
 /// Columns of frames: time, coordinates, velocities, controls, figures of the report.

@@ -1,4 +1,4 @@
-// karakuri analyze MODEL MOTION: centre of mass, zero-moment point, torque and power of a motion, as a table and plots.
+// karakuri analyze MODEL MOTION: center of mass, zero-moment point, torque and power of a motion, as a table and plots.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,11 +280,11 @@ static int save_figure(const job *j, const char *name, const plot_figure *figure
 }
 
 static int plot_balance(const job *j) {
-    const plot_series x[] = {series(j, TIME, COM, "centre of mass", PLOT_LINE),
+    const plot_series x[] = {series(j, TIME, COM, "center of mass", PLOT_LINE),
                              series(j, TIME, ZMP, "zero-moment point", PLOT_LINE)};
-    const plot_series y[] = {series(j, TIME, COM + 1, "centre of mass", PLOT_LINE),
+    const plot_series y[] = {series(j, TIME, COM + 1, "center of mass", PLOT_LINE),
                              series(j, TIME, ZMP + 1, "zero-moment point", PLOT_LINE)};
-    const plot_series path[] = {series(j, COM, COM + 1, "centre of mass", PLOT_LINE),
+    const plot_series path[] = {series(j, COM, COM + 1, "center of mass", PLOT_LINE),
                                 series(j, ZMP, ZMP + 1, "zero-moment point", PLOT_LINE)};
     const plot_series force = series(j, TIME, FLOOR + 5, NULL, PLOT_LINE),
                       margin = series(j, TIME, MARGIN, NULL, PLOT_LINE);
@@ -409,7 +409,7 @@ static int tell(const job *j) {
     text_format(&out, "  written       %s/analysis.csv, balance.svg, torque.svg, power.svg\n", j->o->out);
     grid g = grid_make(heads, 7);
     for (int k = 0; k < j->nv; k++) {
-        const kk_effort e = kk_analysis_effort(j->analysis, k);
+        const kk_joint_effort e = kk_analysis_effort(j->analysis, k);
         if (e.peak_torque > 0) {
             grid_row(&g);
             grid_set(&g, 0, "%s", j->names.item[k].name);
@@ -437,7 +437,7 @@ static int write_summary(const job *j) {
     json_number(&json, "most_floor_force", most(column(j, FLOOR + 5), j->rows));
     json_begin_array(&json, "joints");
     for (int k = 0; k < j->nv; k++) {
-        const kk_effort e = kk_analysis_effort(j->analysis, k);
+        const kk_joint_effort e = kk_analysis_effort(j->analysis, k);
         json_begin_object(&json, NULL);
         json_string(&json, "torque_column", j->columns.item[JOINTS + k].name);
         json_number(&json, "peak_torque", e.peak_torque);

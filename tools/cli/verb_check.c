@@ -281,7 +281,7 @@ static int run(cli *c, const void *options) {
 
 static const char *const details[] = {
     "Reads robot files and tells everything that is wrong or doubtful in them, each with its place and a remedy: what "
-    "keeps a file from loading, missing meshes and meshes in millimetres, masses and inertias that no body has, "
+    "keeps a file from loading, missing meshes and meshes in millimeters, masses and inertias that no body has, "
     "inertias in kg mm², left and "
     "right twins that differ by a sign, limits upside down or in degrees, names that stand twice or are not used, "
     "links that are not connected, joints without actuators, bodies that overlap with every joint at zero.",

@@ -74,7 +74,7 @@ typedef struct job {
     instant s;
     column_list columns;
     double *row;
-    size_t normalised;
+    size_t normalized;
     // the output: a table, or a document
     kk_table_writer *writer;
     json_writer json;
@@ -240,7 +240,7 @@ static int fail_row(const job *j, size_t row, kk_error *error) {
 }
 
 /// Quaternions of logs are of unit length to a few digits: those within 1e-3 are scaled, others refused.
-static int normalise(job *j, size_t row) {
+static int normalize(job *j, size_t row) {
     const int nq = kk_model_nq(j->m.model);
     double *unit = j->row; // free until the row is computed
     memcpy(unit, j->s.q, (size_t)nq * sizeof *unit);
@@ -257,7 +257,7 @@ static int normalise(job *j, size_t row) {
         error.status = kk_model_check_q(j->m.model, j->s.q, &error);
         return error.status ? fail_row(j, row, &error) : 0;
     }
-    j->normalised += largest > 1e-9;
+    j->normalized += largest > 1e-9;
     memcpy(j->s.q, unit, (size_t)nq * sizeof *unit);
     return 0;
 }
@@ -294,7 +294,7 @@ static int write_row(job *j) {
 static int compute_row(job *j, size_t row) {
     const double *given = j->states ? kk_table_row(j->states, row) : NULL;
     fill_state(j, given);
-    int code = normalise(j, row);
+    int code = normalize(j, row);
     if (j->time >= 0 && given) {
         j->row[0] = given[j->time];
     }
@@ -315,8 +315,8 @@ static int compute_rows(job *j) {
         }
     }
     cli_progress_show(j->c, &progress, "computing", rows, rows);
-    if (j->normalised && !code) {
-        cli_note(j->c, "in %zu of %zu rows a quaternion was scaled to unit length", j->normalised, rows);
+    if (j->normalized && !code) {
+        cli_note(j->c, "in %zu of %zu rows a quaternion was scaled to unit length", j->normalized, rows);
     }
     return code;
 }
@@ -471,7 +471,7 @@ static const char *const details[] = {
 static const cli_term examples[] = {
     {"karakuri compute robot:arm7 --states log.csv --what rnea,power --out torque.csv",
      "torque and power of a logged motion"},
-    {"karakuri compute robot:humanoid36 -s walk.csv -w com,zmp,floor -o zmp.csv", "centre of mass and ZMP"},
+    {"karakuri compute robot:humanoid36 -s walk.csv -w com,zmp,floor -o zmp.csv", "center of mass and ZMP"},
     {"karakuri compute robot:arm7 -w kinematics:link7,jacobian:link7 --json",
      "pose and Jacobian with every joint at zero"},
     {NULL, NULL},

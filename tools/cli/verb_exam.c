@@ -61,8 +61,8 @@ static const char *verdict_of(const exam *e) {
 // ---- the table
 
 static void print_figure(const cli *c, const exam_figure *f) {
-    const char *colour = cli_style(c, f->passes ? CLI_GREEN : CLI_RED);
-    printf("      %s%-4s%s  %-72s %11.3g  %s %.3g\n", colour, f->passes ? "ok" : "FAIL", cli_style(c, CLI_PLAIN),
+    const char *color = cli_style(c, f->passes ? CLI_GREEN : CLI_RED);
+    printf("      %s%-4s%s  %-72s %11.3g  %s %.3g\n", color, f->passes ? "ok" : "FAIL", cli_style(c, CLI_PLAIN),
            f->name, f->value, f->is_floor ? ">=" : "<=", f->bar);
 }
 

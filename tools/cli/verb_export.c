@@ -106,12 +106,7 @@ static int find_model(cli *c, const export_options *o, tape *t, cli_model *m) {
     if (o->model) {
         return tape_load_model(c, t, o->model, m);
     }
-    FILE *file = t->model.size && !is_robot_name(text_string(&t->model)) ? fopen(text_string(&t->model), "rb") : NULL;
-    const bool is_there = file || is_robot_name(text_string(&t->model));
-    if (file) {
-        fclose(file);
-    }
-    if (is_there) {
+    if (tape_finds_model(t)) {
         return tape_load_model(c, t, NULL, m);
     }
     cli_note(c, "the model '%s' is not there: columns are numbered — name it with --model", text_string(&t->model));

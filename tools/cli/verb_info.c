@@ -141,7 +141,7 @@ static void add_body(grid *g, const kk_model *m, const tree *t, int body, bool d
     text_free(&name);
 }
 
-/// The smallest box around origins and centres of mass of bodies and around frames, every joint at zero.
+/// The smallest box around origins and centers of mass of bodies and around frames, every joint at zero.
 typedef struct extent {
     double low[3], high[3];
 } extent;
@@ -161,7 +161,7 @@ typedef struct summary {
     int fixed;
 } summary;
 
-static summary summarise(const cli_model *m) {
+static summary summarize(const cli_model *m) {
     summary s = {.box = {{1e300, 1e300, 1e300}, {-1e300, -1e300, -1e300}}};
     double *q = cli_allocate((size_t)kk_model_nq(m->model), sizeof *q);
     kk_model_neutral(m->model, q);
@@ -225,7 +225,7 @@ static void add_scene(const kk_model *m, cli_text *out) {
 }
 
 static void add_totals(const cli *c, const cli_model *m, cli_text *out) {
-    const summary s = summarise(m);
+    const summary s = summarize(m);
     const kk_vec3 g = kk_model_gravity(m->model);
     text_format(out, "%s%s%s\n", cli_style(c, CLI_BOLD), m->name, cli_style(c, CLI_PLAIN));
     text_format(out, "  degrees of freedom  %d (%d coordinates)\n", kk_model_nv(m->model), kk_model_nq(m->model));
@@ -234,11 +234,11 @@ static void add_totals(const cli *c, const cli_model *m, cli_text *out) {
                 kk_model_ncoupling(m->model));
     text_format(out, "  mass                %.6g kg", kk_model_mass(m->model));
     if (kk_model_mass(m->model) > 0) {
-        text_format(out, ", centre (%.4g, %.4g, %.4g) m with every joint at zero", s.com.x, s.com.y, s.com.z);
+        text_format(out, ", center (%.4g, %.4g, %.4g) m with every joint at zero", s.com.x, s.com.y, s.com.z);
     }
     text_add(out, "\n");
     text_format(
-        out, "  skeleton            %.4g × %.4g × %.4g m, from z = %.4g to %.4g m (origins, centres of mass, frames)\n",
+        out, "  skeleton            %.4g × %.4g × %.4g m, from z = %.4g to %.4g m (origins, centers of mass, frames)\n",
         s.box.high[0] - s.box.low[0], s.box.high[1] - s.box.low[1], s.box.high[2] - s.box.low[2], s.box.low[2],
         s.box.high[2]);
     text_format(out, "  gravity             (%.4g, %.4g, %.4g) m/s², time step %.4g s\n", g.x, g.y, g.z,
@@ -313,7 +313,7 @@ static void write_body(json_writer *json, const cli_model *m, int body) {
 }
 
 static void write_totals(json_writer *json, const cli_model *m) {
-    const summary s = summarise(m);
+    const summary s = summarize(m);
     json_string(json, "model", m->name);
     json_integer(json, "nv", kk_model_nv(m->model));
     json_integer(json, "nq", kk_model_nq(m->model));

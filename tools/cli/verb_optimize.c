@@ -8,12 +8,13 @@
 
 #include "cli.h"
 #include "load.h"
+#include "python.h"
 #include "shared_options.h"
 #include "suggest.h"
 #include "tape.h"
 
 typedef struct optimize_options {
-    const char *model, *keyframe, *maximize, *minimize, *actuators, *out;
+    const char *model, *keyframe, *maximize, *minimize, *actuators, *out, *on, *journal;
     double time, dt, limit, effort;
     int64_t knots, generations, population, seed, jobs;
     int method;
@@ -104,6 +105,16 @@ static const cli_option options_table[] = {
      .low = 1,
      .high = 256,
      .about = "candidates run side by side (default 2); the result does not depend on it"},
+    {.name = "on",
+     .kind = CLI_TEXT,
+     .offset = offsetof(optimize_options, on),
+     .value = "ENGINE",
+     .about = "run candidates elsewhere, by Python: processes[:N], ray[:ADDRESS], dask[:ADDRESS], mpi; with the same result"},
+    {.name = "journal",
+     .kind = CLI_FOLDER,
+     .offset = offsetof(optimize_options, journal),
+     .value = "FOLDER",
+     .about = "with --on: keep what was run, and go on from it"},
     OPTION_KEYFRAME(optimize_options, "start from this keyframe of the model"),
     OPTION_DT(optimize_options, "time step, in s; without it the model's"),
     {.name = "out",
@@ -560,6 +571,9 @@ static void release(job *j) {
 
 static int run(cli *c, const void *options) {
     job j = {.c = c, .o = options};
+    if (j.o->on) {
+        return python_become(c, "optimize");
+    }
     int code = load_model(c, j.o->model, &j.m);
     if (code) {
         return code;

@@ -126,7 +126,7 @@ static const cli_option options_table[] = {
     {.name = "balance",
      .kind = CLI_FLAG,
      .offset = offsetof(render_options, balance),
-     .about = "draw centre of mass, centre of pressure (ZMP) and the polygon of support"},
+     .about = "draw center of mass, center of pressure (ZMP) and the polygon of support"},
     {.name = "collision",
      .kind = CLI_FLAG,
      .offset = offsetof(render_options, collision),
@@ -209,7 +209,7 @@ static int read_size(job *j) {
     return code || is_good ? code : cli_fail(j->c, CLI_EXIT_USAGE, "--size: from 16x16 to 8192x8192");
 }
 
-static int read_look(job *j, v3 *target) {
+static int read_visual(job *j, v3 *target) {
     double x[3] = {0, 0, 0};
     const char *text = j->o->look;
     size_t used = 0;
@@ -348,7 +348,7 @@ static int place_camera(job *j) {
     float size;
     v3 target = middle_of(j->point, j->point_count, &size);
     j->camera = camera_turned(j->azimuth, j->elevation, j->o->angle, (double)j->width / j->height);
-    int code = j->o->look ? read_look(j, &target) : 0;
+    int code = j->o->look ? read_visual(j, &target) : 0;
     if (j->o->distance > 0 || j->o->look) {
         const float usual = size / (1.6f * j->camera.slope_y);
         camera_aim(&j->camera, target, (j->o->distance > 0 ? (float)j->o->distance : usual) / (float)j->o->zoom);
@@ -489,7 +489,7 @@ static int run(cli *c, const void *options) {
 }
 
 static const char *const details[] = {
-    "Draws by its own rasteriser: no graphics card, no browser, no display. The same source gives the same picture on "
+    "Draws by its own rasterizer: no graphics card, no browser, no display. The same source gives the same picture on "
     "every machine. "
     "Films go through ffmpeg where there is one; folders of pictures need nothing.",
     "Models without shapes are drawn as boxes with the inertia of their bodies. --forces and --balance show contacts "

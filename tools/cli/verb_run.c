@@ -4,6 +4,7 @@
 
 #include "cause.h"
 #include "cli.h"
+#include "control/wire.h"
 #include "ledger.h"
 #include "load.h"
 #include "motion.h"
@@ -14,16 +15,16 @@
 #include "tape.h"
 
 typedef struct run_options {
-    const char *model, *control, *keyframe, *out, *log;
-    double time, dt, tolerance;
+    const char *model, *control, *keyframe, *out, *log, *controller;
+    double time, dt, tolerance, patience;
     double restitution_speed, correction;
-    int64_t budget, workers, every, key_every, newton, sweeps, room;
+    int64_t budget, workers, every, key_every, newton, room;
     int solver, integrator, law, following;
     bool explicit_servos;
     bool ignore_extra, allow_missing, strict;
 } run_options;
 
-static const run_options defaults = {.workers = 1, .every = 1, .key_every = 256};
+static const run_options defaults = {.workers = 1, .every = 1, .key_every = 256, .patience = 10};
 
 /// In the order of kk_solver.
 static const char *const solvers[] = {"exact", "openhrp", "springhead", "kuroda", NULL};
@@ -34,7 +35,7 @@ static const char *const integrators[] = {"model", "midpoint", "rk4", NULL};
 /// In the order of kk_restitution_law.
 static const char *const laws[] = {"sequential", "newton", "poisson", NULL};
 
-/// In the order of kk_step_options.discrete.
+/// In the order of kk_detection.
 static const char *const followings[] = {"path", "step", "overlap", NULL};
 
 static const cli_option arguments[] = {
@@ -55,6 +56,19 @@ static const cli_option options_table[] = {
     OPTION_DT(run_options, "time step, in s; without it the model's"),
     OPTION_CONTROL(run_options,
                    "CSV table of controls: a column time, and one for each actuator, named by it or by its joint"),
+    {.name = "controller",
+     .kind = CLI_TEXT,
+     .offset = offsetof(run_options, controller),
+     .value = "COMMAND",
+     .about =
+         "another program that is asked for the controls before every step, in lock step (docs/guide/controller.md)"},
+    {.name = "patience",
+     .kind = CLI_NUMBER,
+     .offset = offsetof(run_options, patience),
+     .value = "S",
+     .low = 1e-3,
+     .high = 1e9,
+     .about = "how long to wait for an answer of the controller, in s (default 10)"},
     OPTION_KEYFRAME(run_options, "start from this keyframe of the model; without it with every joint at zero"),
     {.name = "budget",
      .kind = CLI_COUNT,
@@ -130,13 +144,6 @@ static const cli_option options_table[] = {
      .low = 1,
      .high = 1e6,
      .about = "Newton iterations of an island at most; a step that this cuts short is taken as it is, and told"},
-    {.name = "sweeps",
-     .kind = CLI_COUNT,
-     .offset = offsetof(run_options, sweeps),
-     .value = "N",
-     .low = 1,
-     .high = 1e6,
-     .about = "Gauss-Seidel sweeps of a step at most, before other methods take over"},
     {.name = "explicit-servos",
      .kind = CLI_FLAG,
      .offset = offsetof(run_options, explicit_servos),
@@ -207,7 +214,8 @@ typedef struct job {
     pool pool;
     int keyframe;
     motion motion;
-    double *control;
+    wire wire;
+    double *control, *readings;
     kk_recorder *recorder;
     kk_table_writer *log;
     column_list columns;
@@ -232,18 +240,19 @@ static int make_state(job *j) {
         j->options = (kk_step_options){.solver = (kk_solver)j->o->solver,
                                        .timestep = j->o->dt,
                                        .tolerance = j->o->tolerance,
-                                       .budget = (int)j->o->budget,
-                                       .max_newton = (int)j->o->newton,
+                                       .effort = j->o->budget   ? KK_EFFORT_SWEEPS
+                                                 : j->o->newton ? KK_EFFORT_NEWTON
+                                                                : KK_EFFORT_TOLERANCE,
+                                       .iterations = (int)(j->o->budget ? j->o->budget : j->o->newton),
                                        .restitution_law = (kk_restitution_law)j->o->law,
                                        .restitution_speed = j->o->restitution_speed,
                                        .correction = j->o->correction,
-                                       .discrete = j->o->following,
+                                       .detection = (kk_detection)j->o->following,
                                        .explicit_servos = j->o->explicit_servos,
                                        .strict = j->o->strict};
         if (j->o->workers > 1) {
             j->options.workers = pool_open(&j->pool, (int)j->o->workers);
         }
-        j->options.max_sweeps = j->o->sweeps ? (int)j->o->sweeps : j->o->solver ? (int)j->o->budget : 0;
         error.status = kk_simulator_create(j->m.model, &j->options, NULL, &j->simulator, &error);
     }
     return error.status ? cli_fail_error(j->c, &error) : 0;
@@ -304,6 +313,24 @@ static void remark(const job *j) {
     }
 }
 
+static double timestep_of(const job *j) {
+    return j->o->dt > 0 ? j->o->dt : kk_model_options(j->m.model).timestep;
+}
+
+static int start_controller(job *j) {
+    j->readings = cli_allocate((size_t)kk_model_nsensordata(j->m.model) + 1, sizeof *j->readings);
+    int code = wire_check(j->c, j->m.model);
+    if (code) {
+        return code;
+    }
+    wire_open(j->m.model, j->o->patience, &j->wire);
+    code = wire_start(j->c, &j->wire, j->o->controller);
+    if (!code) {
+        wire_greet(&j->wire, timestep_of(j)); // where that fails the first question does, too, and tells
+    }
+    return code;
+}
+
 static int make_ready(job *j) {
     const motion_options columns = {j->o->ignore_extra, j->o->allow_missing};
     int code = load_keyframe(j->c, j->m.model, j->o->keyframe, &j->keyframe);
@@ -311,15 +338,12 @@ static int make_ready(job *j) {
     j->open_by = code ? 0 : ledger_gap(&j->m, j->state);
     code = code ? code : motion_open(j->c, j->m.model, j->state, j->keyframe, j->o->control, columns, &j->motion);
     j->control = cli_allocate((size_t)kk_model_nactuator(j->m.model) + 1, sizeof *j->control);
+    code = code || !j->o->controller ? code : start_controller(j);
     code = code ? code : open_recording(j);
     return code ? code : open_log(j);
 }
 
 // ---- steps
-
-static double timestep_of(const job *j) {
-    return j->o->dt > 0 ? j->o->dt : kk_model_options(j->m.model).timestep;
-}
 
 static void add_cause(const job *j, int body, const char *before, cli_text *out) {
     cli_text cause = {0};
@@ -409,9 +433,37 @@ static int fail_step(const job *j, const kk_error *error) {
     return code;
 }
 
-static int step(job *j) {
+/// A controller that is gone ends the run; what came before it is kept.
+static int fail_controller(const job *j) {
+    char time[KK_NUMBER_TEXT_SIZE];
+    kk_number_format(kk_state_time(j->state), time);
+    return cli_fail(j->c, CLI_EXIT_FINDING, "the controller '%s' %s, at time %s s after %lld steps", j->o->controller,
+                    j->wire.lost, time, (long long)j->f.steps);
+}
+
+/// The controls of the next step: of the table, then of the controller.
+static int ask(job *j) {
     kk_error error = {0};
     motion_at(&j->motion, kk_state_time(j->state), j->control);
+    if (!j->o->controller) {
+        return 0;
+    }
+    if (j->f.steps > 0 && kk_model_nsensordata(j->m.model) > 0) {
+        error.status = kk_simulator_read_sensors(j->simulator, j->state, 0, j->readings, &error);
+    }
+    if (error.status) {
+        return cli_fail_error(j->c, &error);
+    }
+    const bool answers = wire_exchange(&j->wire, j->state, j->readings, j->control, NULL, NULL);
+    return answers || cli_is_interrupted() ? 0 : fail_controller(j);
+}
+
+static int step(job *j) {
+    kk_error error = {0};
+    const int asked = ask(j);
+    if (asked || cli_is_interrupted()) {
+        return asked;
+    }
     const kk_input input = {.control = j->control};
     const double start = cli_now();
     error.status = kk_step(j->m.model, j->state, j->simulator, &input, &error);
@@ -419,7 +471,7 @@ static int step(job *j) {
         return fail_step(j, &error);
     }
     spread_add(&j->f.times, cli_now() - start);
-    const kk_report report = kk_simulator_report(j->simulator);
+    const kk_report report = *kk_simulator_report(j->simulator);
     take_quality(j, &report);
     take_figures(&j->f, &report, kk_state_time(j->state));
     ledger_add(&j->f.ledger, &j->m, j->state, &report);
@@ -687,6 +739,8 @@ static void release(job *j) {
     text_free(&j->cause);
     free(j->row);
     free(j->control);
+    free(j->readings);
+    wire_close(&j->wire);
     motion_free(&j->motion);
     kk_simulator_free(j->simulator);
     if (j->options.workers.run) {

@@ -12,7 +12,7 @@
 typedef struct walk_options {
     const char *model, *steps, *out, *left, *right, *keyframe, *report;
     double width, dt, step_time, double_support, lift, height, start, end, forward, inward, tolerance;
-    bool simulate, stabilise, observe;
+    bool simulate, stabilize, observe;
     int solver;
 } walk_options;
 
@@ -54,18 +54,14 @@ static const cli_option options_table[] = {
      .kind = CLI_FLAG,
      .offset = offsetof(walk_options, simulate),
      .about = "let position servos follow it"},
-    {.name = "stabilise",
-     .kind = CLI_FLAG,
-     .offset = offsetof(walk_options, stabilise),
-     .about = "with --simulate: bend the motion by what the feet feel"},
     {.name = "stabilize",
      .kind = CLI_FLAG,
-     .offset = offsetof(walk_options, stabilise),
-     .about = "the same, in its other spelling"},
+     .offset = offsetof(walk_options, stabilize),
+     .about = "with --simulate: bend the motion by what the feet feel"},
     {.name = "observe",
      .kind = CLI_FLAG,
      .offset = offsetof(walk_options, observe),
-     .about = "with --stabilise: what the robot feels comes from noisy encoders (1e-4 rad), gyro (0.01 rad/s), "
+     .about = "with --stabilize: what the robot feels comes from noisy encoders (1e-4 rad), gyro (0.01 rad/s), "
               "accelerometer (0.05 m/s²) and force sensors (2 %), through an observer"},
     {.name = "solver",
      .kind = CLI_CHOICE,
@@ -96,7 +92,7 @@ static const cli_option options_table[] = {
     NUMBER("step-time", step_time, 1e-3, 1000, "s of a step (default 0.9)"),
     NUMBER("double-support", double_support, 1e-3, 1000, "s of it on both feet (default 0.2)"),
     NUMBER("lift", lift, 1e-6, 10, "m that feet are lifted (default 0.05)"),
-    NUMBER("height", height, 1e-3, 100, "m of the centre of mass above the floor; without it as in the posture"),
+    NUMBER("height", height, 1e-3, 100, "m of the center of mass above the floor; without it as in the posture"),
     NUMBER("start", start, 1e-3, 1000, "s of standing before (default 1; 1.45 for the 19 steps)"),
     NUMBER("end", end, 1e-3, 1000, "s of standing after (default 1; 1.45 for the 19 steps)"),
     NUMBER("zmp-forward", forward, -1, 1, "m by which the ZMP is planned before the soles' middles"),
@@ -176,7 +172,7 @@ static int tell(cli *c, const walk_options *o, const walker_plan *plan, const kk
 static walker_options options_from(const walk_options *o) {
     walker_options w = {.sole = {o->left, o->right},
                         .keyframe = o->keyframe,
-                        .is_stabilised = o->stabilise,
+                        .is_stabilized = o->stabilize,
                         .is_observed = o->observe,
                         .solver = (kk_solver)o->solver,
                         .tolerance = o->tolerance};
@@ -230,12 +226,12 @@ static int run(cli *c, const void *options) {
     const walk_options *o = options;
     cli_model m;
     walker_plan plan = {0};
-    if (o->observe && !o->stabilise) {
-        return cli_fail(c, CLI_EXIT_USAGE, "--observe needs --stabilise: without it nothing listens");
+    if (o->observe && !o->stabilize) {
+        return cli_fail(c, CLI_EXIT_USAGE, "--observe needs --stabilize: without it nothing listens");
     }
-    if ((o->stabilise || o->report || o->tolerance > 0 || o->solver) && !o->simulate) {
+    if ((o->stabilize || o->report || o->tolerance > 0 || o->solver) && !o->simulate) {
         return cli_fail(c, CLI_EXIT_USAGE, "--%s needs --simulate",
-                        o->stabilise ? "stabilise"
+                        o->stabilize ? "stabilize"
                         : o->report  ? "report"
                         : o->solver  ? "solver"
                                      : "tolerance");
@@ -263,10 +259,10 @@ static int run(cli *c, const void *options) {
 }
 
 static const char *const details[] = {
-    "From footsteps to joint angles: the ZMP goes from foot to foot, the centre of mass follows by preview control "
+    "From footsteps to joint angles: the ZMP goes from foot to foot, the center of mass follows by preview control "
     "(Kajita et al. 2003) so "
     "that the ZMP of the whole body is the one planned, feet go on cycloids, joints follow by inverse kinematics.",
-    "With --simulate position servos follow the motion at the model's time step, and with --stabilise a controller "
+    "With --simulate position servos follow the motion at the model's time step, and with --stabilize a controller "
     "bends it by what the feet "
     "feel. The exit code is 1 where the robot falls.",
     NULL,
@@ -274,8 +270,8 @@ static const char *const details[] = {
 
 static const cli_term examples[] = {
     {"karakuri walk models/hrp2/hrp2.xml --steps models/hrp2/steps.csv --out motion.csv", "the motion as a table"},
-    {"karakuri walk models/hrp2/hrp2_bush.xml --simulate --stabilise --report walk.html", "20 s on rubber bushes"},
-    {"karakuri walk models/hrp2/hrp2_bush.xml --simulate --stabilise --observe", "the same by its own sensors"},
+    {"karakuri walk models/hrp2/hrp2_bush.xml --simulate --stabilize --report walk.html", "20 s on rubber bushes"},
+    {"karakuri walk models/hrp2/hrp2_bush.xml --simulate --stabilize --observe", "the same by its own sensors"},
     {NULL, NULL},
 };
 

@@ -13,9 +13,12 @@
     X(compare)    \
     X(identify)   \
     X(optimize)   \
+    X(sweep)      \
     X(ik)         \
     X(walk)       \
     X(run)        \
+    X(soak)       \
+    X(serve)      \
     X(replay)     \
     X(export)     \
     X(collide)    \

@@ -9,7 +9,7 @@
 walk_report *walk_report_create(cli *c) {
     walk_report *r = cli_allocate(1, sizeof *r);
     r->s.c = c;
-    r->path = exam_plot(&r->s.exam, "way of the centre of mass", "x / m", "y / m", false);
+    r->path = exam_plot(&r->s.exam, "way of the center of mass", "x / m", "y / m", false);
     r->zmp_x = exam_plot(&r->s.exam, "zero-moment point, forward", "time / s", "x / m", false);
     r->zmp_y = exam_plot(&r->s.exam, "zero-moment point, sideways", "time / s", "y / m", false);
     r->force = exam_plot(&r->s.exam, "floor reaction", "time / s", "vertical force / N", false);
@@ -36,7 +36,7 @@ void walk_report_watch(void *user, const walker_moment *m) {
     }
     exam_point(e, r->force, "left foot", m->time, m->force[KK_LEFT]);
     exam_point(e, r->force, "right foot", m->time, m->force[KK_RIGHT]);
-    exam_point(e, r->path, "centre of mass", m->com.x, m->com.y);
+    exam_point(e, r->path, "center of mass", m->com.x, m->com.y);
     exam_point(e, r->path, "plan (reference)", m->plan.com.x, m->plan.com.y);
     exam_point(e, r->tilt, "body", m->time, 180 / KK_PI * m->tilt);
 }

@@ -129,7 +129,7 @@ int walker_read_plan(cli *c, const char *path, double width, walker_plan *plan) 
     for (int i = 0; i < plan->count && !code; i++) {
         const size_t row = (size_t)i;
         if (!is_strides) {
-            plan->step[i] = (kk_footstep){.foot = (int)cell(table, row, "foot"),
+            plan->step[i] = (kk_footstep){.foot = (kk_foot)(int)cell(table, row, "foot"),
                                           .x = cell(table, row, "x"),
                                           .y = cell(table, row, "y"),
                                           .yaw = cell(table, row, "yaw")};
@@ -185,7 +185,7 @@ typedef struct walker {
     kk_simulator *simulator;
     kk_data *data;
     kk_stabilizer *stabilizer;
-    walker_senses *senses;        ///< NULL: the stabiliser knows the state
+    walker_senses *senses;        ///< NULL: the stabilizer knows the state
     int foot[2];                  ///< bodies of the soles
     int part[2][PARTS], parts[2]; ///< these and what hangs on them: toes
     int nq, nv;
@@ -244,7 +244,7 @@ static kk_status make_ready(walker *w, const kk_footstep *steps, int count, kk_e
     status = status ? status : kk_data_create(m, NULL, &w->data);
     const kk_step_options options = {.solver = w->o->solver, .timestep = w->dt, .tolerance = w->o->tolerance};
     status = status ? status : kk_simulator_create(m, &options, NULL, &w->simulator, error);
-    if (!status && w->o->is_stabilised) {
+    if (!status && w->o->is_stabilized) {
         status = kk_stabilizer_create(m, w->walk, &w->o->stabilizer, NULL, &w->stabilizer);
     }
     if (!status && w->o->is_observed) {
@@ -371,7 +371,7 @@ static void take_efforts(walker *w) {
 
 static void measure(walker *w, int step, const kk_stabilizer_output *out) {
     walker_result *r = w->r;
-    const kk_report report = kk_simulator_report(w->simulator);
+    const kk_report report = *kk_simulator_report(w->simulator);
     walker_moment at = {.time = kk_state_time(w->state), .stabilizer = *out, .contact = w->contact};
     at.plan = kk_walk_frame_at(w->walk, (int)(at.time / kk_walk_timestep(w->walk) + 0.5));
     at.zmp = kk_zero_moment_point(kk_simulator_floor_wrench(w->simulator, w->model), 0);
@@ -387,7 +387,7 @@ static void measure(walker *w, int step, const kk_stabilizer_output *out) {
     at.com = kk_center_of_mass(w->model, w->data, kk_state_q_const(w->state));
     at.contacts = report.contacts < 256 ? report.contacts : 256;
     for (int i = 0; i < at.contacts; i++) {
-        w->contact[i] = kk_simulator_contact(w->simulator, i);
+        w->contact[i] = kk_simulator_contacts(w->simulator)[i];
     }
     r->residual = larger(r->residual, report.residual);
     r->contacts = report.contacts > r->contacts ? report.contacts : r->contacts;

@@ -1,4 +1,4 @@
-/// Walking in simulation: a plan of footsteps, the pattern, servos that follow it with or without the stabiliser, and what came of it.
+/// Walking in simulation: a plan of footsteps, the pattern, servos that follow it with or without the stabilizer, and what came of it.
 /// Used by the verb `walk` and by the reproductions of S0.
 #ifndef KARAKURI_CLI_WALKER_H
 #define KARAKURI_CLI_WALKER_H
@@ -51,8 +51,8 @@ typedef struct walker_noise {
 
 typedef struct walker_options {
     const char *sole[2]; ///< frames; NULL: left_sole, right_sole
-    bool is_stabilised;
-    bool is_observed; ///< the stabiliser hears what an observer makes of noisy sensors, not the state
+    bool is_stabilized;
+    bool is_observed; ///< the stabilizer hears what an observer makes of noisy sensors, not the state
     walker_noise noise;
     const char *imu; ///< frame; NULL: waist_imu
     kk_stabilizer_options stabilizer;

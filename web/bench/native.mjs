@@ -45,7 +45,7 @@ for (const [path, steps] of scenes) {
     session.free();
     const key = keyframes[0]?.name;
     let start = Infinity, own = Infinity, theirs = Infinity, same = true;
-    for (let warm = 0; warm < 3;) { // until the optimising compiler has seen it: of short runs it takes many
+    for (let warm = 0; warm < 3;) { // until the optimizing compiler has seen it: of short runs it takes many
         warm += wasmRun(engine, files, name, steps).seconds;
     }
     for (let round = 0; round < rounds; round++) {

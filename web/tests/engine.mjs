@@ -32,7 +32,7 @@ test("steps, controls, sensors, frames agree", () => {
     s.control[0] = 1;
     s.step(500);
     assert.ok(Math.abs(s.time - 0.5) < 1e-12);
-    assert.equal(s.readings[0], s.q[0]);
+    assert.equal(s.sensorData[0], s.q[0]);
     const f = s.frame();
     assert.equal(f.step, 500);
     assert.equal(f.q[0], Math.fround(s.q[0]));

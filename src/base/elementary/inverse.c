@@ -88,7 +88,7 @@ static double extreme_angle(double y, double x) {
 }
 
 // mantissa in [1, 2) and exponent of a finite number that is not zero
-static double normalise(double x, int *exponent) {
+static double normalize(double x, int *exponent) {
     int shift = 0;
     if (kki_abs(x) < DBL_MIN) {
         x *= 0x1p54;
@@ -105,8 +105,8 @@ static double angle_of_vector(double y, double x) {
         return extreme_angle(y, x);
     }
     int exponent_y, exponent_x;
-    const double mantissa_y = normalise(y, &exponent_y);
-    const double mantissa_x = normalise(x, &exponent_x);
+    const double mantissa_y = normalize(y, &exponent_y);
+    const double mantissa_x = normalize(x, &exponent_x);
     const int difference = exponent_y - exponent_x;
     if (difference < -60 || difference > 60) {
         return extreme_angle(y, x);

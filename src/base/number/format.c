@@ -1,9 +1,9 @@
 // Shortest decimal that reads back as the same double.
 //
-// The method is Schubfach (Giulietti, "The Schubfach way to render doubles", 2020). A double c 2^q is the centre of the
+// The method is Schubfach (Giulietti, "The Schubfach way to render doubles", 2020). A double c 2^q is the center of the
 // interval of reals that round to it. For the power of ten 10^k just below the interval's width at most ten multiples
 // of 10^k lie inside; one of them with a last digit 0 is shorter and unique, otherwise the one nearest to the double is
-// taken. The interval's ends and the centre are scaled by 10^-k with 128-bit powers (powers.c) and rounded to odd,
+// taken. The interval's ends and the center are scaled by 10^-k with 128-bit powers (powers.c) and rounded to odd,
 // which the paper proves to be enough for all comparisons.
 #include <karakuri/number.h>
 
@@ -44,16 +44,16 @@ static int log10_of_power_of_two(int q, bool three_quarters) {
 
 // the shortest decimal of c 2^q; `uneven` where the double below is only half as far as the one above
 static decimal shortest(uint64_t c, int q, bool uneven) {
-    const bool open = (c & 1) != 0; // ends of the interval round to an even neighbour
+    const bool open = (c & 1) != 0; // ends of the interval round to an even neighbor
     const int k = log10_of_power_of_two(q, uneven);
     const int shift = q + kki_log2_of_power_of_ten(-k) + 1;
     const kki_uint128 g = power_rounded_up(-k);
-    // four times the lower end, the centre and the upper end, in units of 10^k
+    // four times the lower end, the center and the upper end, in units of 10^k
     const uint64_t lower = scale_round_to_odd(g, (4 * c - 2 + uneven) << shift) + open;
-    const uint64_t centre = scale_round_to_odd(g, (4 * c) << shift);
+    const uint64_t center = scale_round_to_odd(g, (4 * c) << shift);
     const uint64_t upper = scale_round_to_odd(g, (4 * c + 2) << shift) - open;
 
-    const uint64_t s = centre / 4;
+    const uint64_t s = center / 4;
     if (s >= 10) {
         const uint64_t tens = s / 10;
         const bool below_inside = lower <= 40 * tens, above_inside = 40 * tens + 40 <= upper;
@@ -66,7 +66,7 @@ static decimal shortest(uint64_t c, int q, bool uneven) {
         return (decimal){s + above_inside, k};
     }
     const uint64_t middle = 4 * s + 2;
-    const bool up = centre > middle || (centre == middle && (s & 1));
+    const bool up = center > middle || (center == middle && (s & 1));
     return (decimal){s + up, k};
 }
 

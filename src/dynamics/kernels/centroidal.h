@@ -1,7 +1,7 @@
-/// Centre of mass, its Jacobian, and the centroidal momentum matrix. One robot only.
+/// Center of mass, its Jacobian, and the centroidal momentum matrix. One robot only.
 ///
 /// Orin, Goswami and Lee (2013): column i of the momentum matrix is the composite inertia behind degree of freedom i times its axis,
-/// carried to the centre of mass. The Jacobian of the centre of mass is the linear half over the total mass, for which masses and
+/// carried to the center of mass. The Jacobian of the center of mass is the linear half over the total mass, for which masses and
 /// first moments are enough.
 #ifndef KKI_DYNAMICS_KERNELS_CENTROIDAL_H
 #define KKI_DYNAMICS_KERNELS_CENTROIDAL_H
@@ -61,8 +61,8 @@ KKI_INLINE vec3 center_of_roots(const kk_model *m, const kki_scratch *S) {
     return v_scale(h, r_const(1.0) / mass);
 }
 
-/// Loads of crba_gather, about each root's origin, carried to the centre of mass.
-/// @param A [6 × nv] result    @param rows [6][padded] loads    @param com centre of mass
+/// Loads of crba_gather, about each root's origin, carried to the center of mass.
+/// @param A [6 × nv] result    @param rows [6][padded] loads    @param com center of mass
 KKI_INLINE void carry_to_com(const kk_model *m, const kki_scratch *S, const double *rows, size_t padded, vec3 com,
                              double *A) {
     const size_t nv = (size_t)m->nv;

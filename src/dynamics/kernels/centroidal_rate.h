@@ -1,7 +1,7 @@
 /// Time derivative of the centroidal momentum matrix. One robot only.
 ///
 /// A column is F = I S with I the composite inertia behind the axis. About a point fixed in space Ḟ = İ S + I Ṡ, and İ of a rigid body
-/// has J̇ = ½ (Θ + Θᵀ) and ḣ = p of derivatives.h, which add up over subtrees and shift like Θ and p. Carried to the centre of mass c,
+/// has J̇ = ½ (Θ + Θᵀ) and ḣ = p of derivatives.h, which add up over subtrees and shift like Θ and p. Carried to the center of mass c,
 /// which moves: ṅ_c = ṅ + (O − c) × ḟ − ċ × f.
 #ifndef KKI_DYNAMICS_KERNELS_CENTROIDAL_RATE_H
 #define KKI_DYNAMICS_KERNELS_CENTROIDAL_RATE_H

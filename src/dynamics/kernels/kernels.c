@@ -13,6 +13,7 @@
 #include "centroidal.h"
 #include "centroidal_rate.h"
 #include "derivatives.h"
+#include "energy.h"
 #endif
 
 #define JOIN_(a, b) a##b
@@ -52,6 +53,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
 #else
     S->chunk = kki_layout_take(layout, S->has_matrices ? count_chunks(m) : 0, sizeof(kki_chunk));
     S->rates = kki_layout_take(layout, nnode, sizeof(world_rates));
+    S->swing = kki_layout_take(layout, in_links, sizeof(swing));
     S->axis_rate = kki_layout_take(layout, other, sizeof(spatial));
     S->bundle = kki_layout_take(layout, other_nodes, sizeof(bundle));
     S->derivative = kki_layout_take(layout, other, sizeof(derivative_terms));
@@ -184,6 +186,10 @@ static void centroidal_rate(const kk_model *m, kki_scratch *S, const double *q, 
     centroidal_rate_gather(m, S);
     centroidal_with_rate(m, S, A, dA);
 }
+static double energies(const kk_model *m, kki_scratch *S, const kki_koenig *koenig, const double *q, const double *v,
+                       kki_energy *energy) {
+    return energies_of_trees(m, S, koenig, q, v, energy);
+}
 STAGE gather_derivatives(const kk_model *m, kki_scratch *S) {
     derivative_gather(m, S);
 }
@@ -309,6 +315,7 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .solve_rows = solve_rows_one,
     .delassus_prepare = delassus_prepare,
     .rates = rates,
+    .energies = energies,
     .rnea_outward = rnea_outward_one,
     .rnea_inward = rnea_inward_one,
     .aba_prepare = aba_prepare_one,

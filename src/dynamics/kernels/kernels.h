@@ -17,6 +17,17 @@ enum {
     KKI_LACKS_ALL_BUT_POSES = 15, ///< of those who call kk_kinematics and read what it leaves
 };
 
+/// A node's inertia about its center of mass, for its kinetic energy by König's theorem; in its frame, padded as kki_node.
+typedef struct kki_koenig {
+    _Alignas(32) double center[4];
+    double moments[3][4];
+} kki_koenig;
+
+/// Of a tree.
+typedef struct kki_energy {
+    double kinetic, potential;
+} kki_energy;
+
 /// Scratch of one robot, or of a laneful of robots: everything a kernel writes. Element types are in scratch.h and differ by shape;
 /// for one robot they always begin with the layouts of data.h.
 typedef struct kki_scratch {
@@ -29,6 +40,7 @@ typedef struct kki_scratch {
     void *rates;     ///< [nnode] world_rates: velocities and accelerations in world axes; one robot only
     void *motion;    ///< [nnode] world_motion: velocities, bias accelerations in world axes
     void *local;     ///< [nnode] local_node: motion and load in link frames
+    void *swing;         ///< [nnode] swing: motion and gravity in link frames; one robot only
     void *local_pose;    ///< [nnode] local_pose: joints that are not plain hinges, in the parent's frame
     void *rigid;         ///< [nnode] link_inertia: each node's own, filled by `fill`
     void *link;          ///< [nnode] link_inertia: articulated inertias in link frames
@@ -92,6 +104,8 @@ typedef struct kki_kernels {
 
     // one robot only: motion behind the poses, and halves between which forces on bodies can be put
     void (*rates)(const kk_model *m, kki_scratch *S, const double *v, const double *a);
+    double (*energies)(const kk_model *m, kki_scratch *S, const kki_koenig *koenig, const double *q, const double *v,
+                       kki_energy *energy); ///< of the trees, kernels/energy.h
     void (*rnea_outward)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a);
     void (*rnea_inward)(const kk_model *m, kki_scratch *S, const double *a, double *tau);
     void (*aba_prepare)(const kk_model *m, kki_scratch *S, const double *q, const double *v);
@@ -129,7 +143,7 @@ typedef struct kki_kernels {
     void (*kick_begin)(const kk_model *m, kki_scratch *S, const double *q);
     void (*kick_prepare_some)(const kk_model *m, kki_scratch *S, const double *q, const double *v, int first, int end,
                               int loads);
-    // weights of lone bodies about their centres of mass, which kick_prepare_some leaves to this where `loads` is 0
+    // weights of lone bodies about their centers of mass, which kick_prepare_some leaves to this where `loads` is 0
     void (*kick_load_some)(const kk_model *m, kki_scratch *S, int first, int end);
     void (*kick_factor_some)(const kk_model *m, kki_scratch *S, const double *diagonal, const double *tau,
                              const double *v, double *E, double *y, int first, int end);

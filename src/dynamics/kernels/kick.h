@@ -3,13 +3,13 @@
 /// The articulated-body elimination factors the inverse of M̂ = M + impedance (armature and what implicit springs and
 /// dampers add to the diagonal) into X Xᵀ. With y = X⁻¹ v everything about a step is a plain product:
 ///     Y = Xᵀ Jᵀ   constraint rows (delassus.h),     J v = Yᵀ y,     J M̂⁻¹ Jᵀ = Yᵀ Y,
-///     E = Xᵀ f    generalised forces, bias included, and velocities come back as Δv = X (h E + Y λ).
+///     E = Xᵀ f    generalized forces, bias included, and velocities come back as Δv = X (h E + Y λ).
 /// A degree of freedom with pivot U, D and the motion V of its node without it (but with those nearer to the root):
 ///     y = √D v + U·V/√D,    E = e/√D,    Δv = Δy/√D − U·ΔV/D.
 /// Where the impedance is zero |y|²/2 is the kinetic energy.
 ///
 /// Between kicks a free root keeps its velocity in *world* axes (drift.c), so its bias leaves out ω × u; and a body alone
-/// on a free joint keeps its spatial momentum, so it has no bias but gravity. Where its origin is its centre of mass, too, forces and
+/// on a free joint keeps its spatial momentum, so it has no bias but gravity. Where its origin is its center of mass, too, forces and
 /// moments do not mix, and in its own axes its pivots are constants: no inertia is turned, and nothing is eliminated in world axes.
 #ifndef KKI_DYNAMICS_KERNELS_KICK_H
 #define KKI_DYNAMICS_KERNELS_KICK_H

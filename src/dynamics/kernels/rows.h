@@ -28,7 +28,7 @@ KKI_INLINE spatial motion_cross(spatial v, spatial s) {
 
 typedef double quad_unaligned __attribute__((vector_size(32), aligned(8)));
 
-/// Component c of four neighbours, from the k-th on. `step` is how many 3-vectors lie from one degree of freedom to the next.
+/// Component c of four neighbors, from the k-th on. `step` is how many 3-vectors lie from one degree of freedom to the next.
 KKI_INLINE void turn_four(const vec3 *x, size_t step, double *row, size_t padded) {
 #if KKI_QUAD
     const quad a = x[0], b = x[step], c = x[2 * step], d = x[3 * step];

@@ -16,6 +16,15 @@ typedef struct {
     vec3 f, n;  ///< force and moment that the parent puts in, about the origin
 } local_node;
 
+#if KKI_LANES == 1
+/// A node's motion and gravity in its own frame (energies).
+typedef struct {
+    vec3 w, u; ///< angular velocity, velocity of the origin
+    vec3 g;    ///< gravity
+    real fall; ///< g · p of the origin
+} swing;
+#endif
+
 /// Pose of nodes that are not plain hinges, in the parent's frame (inverse dynamics).
 typedef struct {
     mat3 R, Rt; ///< R_PN and its transpose
@@ -39,7 +48,7 @@ typedef struct {
 /// Velocity and bias acceleration of a node in world axes (q̈ = 0, gravity subtracted).
 typedef struct {
     vec3 w, al, a;
-    vec3 h; ///< mass × centre of mass from the origin
+    vec3 h; ///< mass × center of mass from the origin
     mat3 spin;
 } world_motion;
 

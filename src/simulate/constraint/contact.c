@@ -4,6 +4,9 @@
 /// point gap/h: at this speed it closes when contacts are looked at next, and no overlap has to be taken out of the joints then. Within the
 /// dead band it is zero, so that what rests poses the same homogeneous problem in every step (contact.md, piles). A soft
 /// row is an implicit spring, whose law is made where its mobility is known (reflect.c); here it is only told from a rigid one.
+///
+/// Creep is compliance of the two friction rows: inside the cone u = v + r λ vanishes with r = slip/h, so v = −slip · force; at its bound friction
+/// opposes u, and so v. The certificate proves it as it proves what sticks. (ODE has it as slip1, slip2.)
 #include "simulate/constraint/wrench.h"
 #include "simulate/island.h"
 
@@ -82,12 +85,14 @@ static void law_of(const kk_model *m, kk_simulator *s, kki_constraint *c, const 
     if (law->stiffness < __builtin_inf()) {
         soft[0] = 1;
     }
+    kki_set_creep(law, s->h, soft);
     lambda[0] = kk_vec3_dot(k->impulse, k->normal);
     lambda[1] = kk_vec3_dot(k->impulse, k->tangent[0]);
     lambda[2] = kk_vec3_dot(k->impulse, k->tangent[1]);
     lambda[2] = law->ratio == 1 ? lambda[2] : lambda[2] / law->ratio;
-    c->sticks =
-        kki_is_stuck(lambda + 1, law->friction * (lambda[0] + b->adhesion)) || is_above(lambda + 1, law, lambda[0]);
+    // what creeps has no moment at which it stops
+    c->sticks = law->slip > 0 || kki_is_stuck(lambda + 1, law->friction * (lambda[0] + b->adhesion)) ||
+                is_above(lambda + 1, law, lambda[0]);
     if (s->traits.has_plain_contacts) {
         return;
     }
@@ -161,7 +166,9 @@ static void report(const kk_model *m, kk_simulator *s, const kki_constraint *c, 
     const int is_plain = s->traits.has_plain_contacts; // then there is one line of memory less to look at
     const double *u = s->solution.u + c->row, *lambda = s->solution.lambda + c->row, *kept = s->solution.kept + c->row;
     const double surface[2] = {is_plain ? 0 : k->surface[0], is_plain ? 0 : k->surface[1]};
-    const double across = u[2] - surface[1] * law->ratio;
+    const double *soft = s->solution.compliance + c->row;
+    const double along = u[1] - surface[0] - soft[1] * lambda[1];
+    const double across = u[2] - surface[1] * law->ratio - soft[2] * lambda[2];
     k->impulse = force_of(law, k, lambda);
     if (!s->islands.list[c->island].is_unchanged) { // else the force of the last step, to the bit
         const int all = memcmp(kept, lambda, 3 * sizeof *kept) == 0;
@@ -174,8 +181,8 @@ static void report(const kk_model *m, kk_simulator *s, const kki_constraint *c, 
     }
     k->friction = s->solution.block[c->block].friction;
     // without what is asked of a gap, and what a spring gives way by; with what turning about the contact takes back in the second half of the step (reflect.c)
-    const double asked = s->solution.bias[c->row] - k->swing + s->solution.compliance[c->row] * lambda[0];
-    k->velocity = kk_vec3_make(u[0] - asked, u[1] - surface[0], law->ratio == 1 ? across : across / law->ratio);
+    const double asked = s->solution.bias[c->row] - k->swing + soft[0] * lambda[0];
+    k->velocity = kk_vec3_make(u[0] - asked, along, law->ratio == 1 ? across : across / law->ratio);
 }
 
 static void bodies(const kk_model *m, const kk_simulator *s, const kki_constraint *c, int body[2]) {

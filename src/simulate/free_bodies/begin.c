@@ -142,7 +142,7 @@ static inline __attribute__((always_inline)) void start_of(const kki_free_pass *
     const kk_simulator *s = p->s;
     const kk_vec3 ra = arm_of(&s->free_bodies, b->at[0][lane], k->point),
                   rb = arm_of(&s->free_bodies, b->at[1][lane], k->point);
-    const double share = 1.0 / s->options.budget, gap = k->gap + SLOP * s->options.correction;
+    const double share = 1.0 / s->effort.sweeps, gap = k->gap + SLOP * s->options.correction;
     double l[3] = {kk_vec3_dot(k->impulse, f->normal), kk_vec3_dot(k->impulse, f->tangent[0]),
                    kk_vec3_dot(k->impulse, f->tangent[1])};
     const double leaves = bounce(p, f, ra, rb, l);

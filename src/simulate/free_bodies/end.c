@@ -204,7 +204,7 @@ static void report(const kk_model *m, kk_simulator *s, const summary *p) {
     r->cone = p->cone > r->cone ? p->cone : r->cone;
     r->signorini = p->signorini > r->signorini ? p->signorini : r->signorini;
     r->dissipation = angle > r->dissipation ? angle : r->dissipation;
-    r->sweeps += s->options.budget;
+    r->sweeps += s->effort.sweeps;
     r->hit_iteration_limit |= residual > s->options.tolerance * speed;
     for (int i = 0; i < s->free_bodies.swarm.nbody; i++) {
         r->constraint_work += s->free_bodies.work[i];

@@ -135,7 +135,7 @@ static void resolve_batch(void *context, const kki_swarm_batch *b, const kk_work
                                             .finish_bodies = kki_free_bodies_finish_bodies};
     const kki_free_pass *p = context;
     kki_swarm *w = &p->s->free_bodies.swarm;
-    const int sweeps = p->s->options.budget, repairs = (sweeps + REPAIRS - 1) / REPAIRS;
+    const int sweeps = p->s->effort.sweeps, repairs = (sweeps + REPAIRS - 1) / REPAIRS;
     kki_swarm_run(w, b, workers, sweeps, &visits, context);
     if (kki_swarm_repair(w, b, workers, repairs)) {
         kki_swarm_visit_bodies(w, b, workers, kki_free_bodies_drift_bodies, context);

@@ -8,7 +8,7 @@
 
 /// Rigid, without restitution, with one friction in all directions: what a sweep's step can do. It can bounce, too, where the instant does not matter.
 static int is_plain(const kk_simulator *s, const kki_contact_law *l) {
-    return l->ratio == 1 && !(l->torsion > 0) && !(l->rolling > 0) && !(l->adhesion > 0) &&
+    return l->ratio == 1 && !(l->torsion > 0) && !(l->rolling > 0) && !(l->adhesion > 0) && !(l->slip > 0) &&
            (!(l->restitution > 0) || kki_is_overlapping_only(s)) && !(l->stiffness < __builtin_inf()) &&
            !(l->static_friction > l->friction);
 }
@@ -233,7 +233,7 @@ static void sort_by_chunk(kki_free_bodies *x) {
 }
 
 /// Bundles of a chunk whose faces have been counted by color and points.
-static int bundles_of(const kki_swarm_chunk *b, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
+static int bundles_of(const kki_swarm_chunk *b, int32_t at[KKI_SWARM_COLORS][KKI_SWARM_POINTS + 1]) {
     int bundles = 0;
     for (int c = 0; c < b->colors; c++) {
         int faces = 0;
@@ -247,9 +247,9 @@ static int bundles_of(const kki_swarm_chunk *b, int32_t at[KKI_SWARM_COLOURS][KK
 
 /// How many faces of each color have how many points, then where each sort begins: the longest first, what may be balls last. False where bundles lack room;
 /// they are counted on.
-static bool sort_faces(kki_free_bodies *x, kki_swarm_chunk *b, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
+static bool sort_faces(kki_free_bodies *x, kki_swarm_chunk *b, int32_t at[KKI_SWARM_COLORS][KKI_SWARM_POINTS + 1]) {
     kki_swarm *w = &x->swarm;
-    memset(at, 0, sizeof(int32_t) * KKI_SWARM_COLOURS * (KKI_SWARM_POINTS + 1));
+    memset(at, 0, sizeof(int32_t) * KKI_SWARM_COLORS * (KKI_SWARM_POINTS + 1));
     b->colors = 0;
     for (int i = b->face; i < b->face_end; i++) {
         const kki_free_face *f = &x->face[x->order[i]];
@@ -298,7 +298,7 @@ static void fill_lane(kki_free_bodies *x, const kki_free_face *f, int lane) {
     }
 }
 
-static void fill_chunk(kki_free_bodies *x, kki_swarm_chunk *c, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
+static void fill_chunk(kki_free_bodies *x, kki_swarm_chunk *c, int32_t at[KKI_SWARM_COLORS][KKI_SWARM_POINTS + 1]) {
     const bool fits = sort_faces(x, c, at);
     for (int i = c->face; i < c->face_end && fits; i++) {
         const kki_free_face *f = &x->face[x->order[i]];
@@ -332,7 +332,7 @@ static int number_points(kki_swarm *w, int workers) {
 
 static void make_bundles(kk_simulator *s) {
     kki_free_bodies *x = &s->free_bodies;
-    int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1];
+    int32_t at[KKI_SWARM_COLORS][KKI_SWARM_POINTS + 1];
     memset(x->is_taken, 0, (size_t)s->contacts.count);
     x->npoint = x->swarm.count = 0;
     sort_by_chunk(x);
@@ -358,7 +358,7 @@ void kki_free_bodies_choose(const kk_model *m, kk_simulator *s) {
         return;
     }
     x->nface = x->npoint = x->islands = x->largest = 0;
-    if (x->room == 0 || s->options.budget <= 0 || s->paper || m->ntendon > 0 || s->contacts.count == 0) {
+    if (x->room == 0 || s->effort.sweeps <= 0 || s->paper || m->ntendon > 0 || s->contacts.count == 0) {
         return;
     }
     list_faces(m, s);

@@ -61,7 +61,7 @@ static void go_some(void *context, int first, int end, int worker) {
         next = first + BODY_GRAIN < end ? first + BODY_GRAIN : end;
         const size_t count = (size_t)(next - first), at = 7 * (size_t)first;
         memcpy(s->motion.q + at, q + at, 7 * count * sizeof *q);
-        kki_drift_crowd(x->m, s->only_free.is_ball, 0.5 * s->h, s->options.budget > 0, v, v, s->motion.q, s->motion.v,
+        kki_drift_crowd(x->m, s->only_free.is_ball, 0.5 * s->h, s->effort.sweeps > 0, v, v, s->motion.q, s->motion.v,
                         first + 1, next + 1);
         prepare_some(x, first + 1, next + 1);
         memcpy(s->motion.q_middle + at, s->motion.q + at, 7 * count * sizeof *q);
@@ -152,7 +152,7 @@ static void move_some(void *context, int first, int end, int worker) {
             velocities_of(x->m, s, i);
         }
     }
-    kki_drift_crowd(x->m, s->only_free.is_ball, 0.5 * s->h, s->options.budget > 0, s->motion.v_drift, s->motion.v_after,
+    kki_drift_crowd(x->m, s->only_free.is_ball, 0.5 * s->h, s->effort.sweeps > 0, s->motion.v_drift, s->motion.v_after,
                     s->motion.q, s->motion.v, first + 1, end + 1);
 }
 

@@ -1,6 +1,6 @@
 // Part of row 24: 10 000 spheres in a bin, an island of some 50 000 rows.
 //
-// Spheres of all sizes between 49.5 and 50 mm fall a millimetre, those above into the pockets of those below, a little apart; they lose their spin in 0.05 s.
+// Spheres of all sizes between 49.5 and 50 mm fall a millimeter, those above into the pockets of those below, a little apart; they lose their spin in 0.05 s.
 // Contacts have the stiffness of hard rubber. Every step is certified.
 #include "bin.h"
 
@@ -48,7 +48,7 @@ static void add_sphere(scene *s, int i, int material, kk_random *random) {
     scene_shape(s, &shape);
 }
 
-/// Share of the spheres whose centres are slower than a centimetre a second.
+/// Share of the spheres whose centers are slower than a centimeter a second.
 static double resting(const scene *s) {
     int count = 0;
     for (int i = 0; !s->is_broken && i < SPHERES; i++) {
@@ -70,7 +70,7 @@ void exam_spheres_in_bin(exam *e, int panel) {
     for (int i = 0; i < SPHERES; i++) {
         add_sphere(&s, i, material, &random);
     }
-    const kk_step_options options = {.timestep = 1e-3, .discrete = 1};
+    const kk_step_options options = {.timestep = 1e-3, .detection = KK_DETECTION_DISCRETE};
     scene_ready(&s, &options);
     while (scene_time(&s) < END && scene_step(&s)) {
         exam_point(e, panel, "10 000 spheres", scene_time(&s), scene_fastest(&s));

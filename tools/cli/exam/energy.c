@@ -223,7 +223,7 @@ typedef struct ledger {
 } ledger;
 
 static void keep_books(scene *s, double before, double after, ledger *worst, double *sum, double *scale) {
-    const kk_audit a = kk_simulator_report(s->simulator).audit;
+    const kk_audit a = kk_simulator_report(s->simulator)->audit;
     const double terms = a.actuators + a.applied + a.moved + a.correction - a.dissipated + a.error;
     worst->gain = exam_max(worst->gain, a.error / a.scale);
     worst->books = exam_max(worst->books, exam_abs(after - before - terms) / a.scale);

@@ -11,7 +11,7 @@ typedef struct outline {
     double x[4], z[4];
 } outline;
 
-/// Corners of a stone between two radial joints, against its centre of mass, which comes back.
+/// Corners of a stone between two radial joints, against its center of mass, which comes back.
 static kk_vec3 stone_outline(double from, double to, double inner, double outer, outline *o) {
     const double r[4] = {inner, outer, outer, inner}, a[4] = {from, from, to, to};
     double area = 0, mx = 0, mz = 0;
@@ -64,19 +64,19 @@ static int add_stone(scene *s, const outline *o, double thickness, double length
 /// How far any stone has come in `time`.
 static double arch(exam *e, int stones, double thickness, double time, int panel, double *residual) {
     scene s;
-    kk_vec3 centre[101];
+    kk_vec3 center[101];
     int stone[101];
     scene_begin(&s, e, 9.81);
     const int material = scene_material(&s, 0.8, 0);
     scene_floor(&s, material);
     for (int i = 0; i < stones; i++) {
         outline o;
-        centre[i] = stone_outline(PI * i / stones, PI * (i + 1) / stones, 1 - thickness / 2, 1 + thickness / 2, &o);
+        center[i] = stone_outline(PI * i / stones, PI * (i + 1) / stones, 1 - thickness / 2, 1 + thickness / 2, &o);
         stone[i] = add_stone(&s, &o, thickness, PI / stones, material);
     }
     scene_ready_dt(&s, 1e-3);
     for (int i = 0; i < stones; i++) {
-        scene_place(&s, stone[i], centre[i].x, 0, centre[i].z);
+        scene_place(&s, stone[i], center[i].x, 0, center[i].z);
     }
     char name[64];
     snprintf(name, sizeof name, "%d stones, t/R %.3f", stones, thickness);
@@ -84,7 +84,7 @@ static double arch(exam *e, int stones, double thickness, double time, int panel
     while (scene_time(&s) < time && moved < 0.02 && scene_step(&s)) {
         for (int i = 0; i < stones; i++) {
             const double *q = scene_q(&s, stone[i]);
-            moved = exam_max(moved, kk_hypot(q[4] - centre[i].x, kk_hypot(q[5], q[6] - centre[i].z)));
+            moved = exam_max(moved, kk_hypot(q[4] - center[i].x, kk_hypot(q[5], q[6] - center[i].z)));
         }
         exam_point(e, panel, name, scene_time(&s), moved);
     }
@@ -109,10 +109,10 @@ static void run_arch(exam *e) {
 
 // ---- 17
 
-/// A card with round edges: two capsules across, `length` apart. The edge at the top touches its neighbour's at its own height, the one
+/// A card with round edges: two capsules across, `length` apart. The edge at the top touches its neighbor's at its own height, the one
 /// at the bottom the floor right below it, so that both directions are clear. Weight and apex force balance about the foot where
 ///     H (length cos α + radius) = m g c sin α,
-/// and the centre of mass sits c = (length + radius/cos α)/2 up the card, which makes H = m g tan(α)/2.
+/// and the center of mass sits c = (length + radius/cos α)/2 up the card, which makes H = m g tan(α)/2.
 static int add_round_card(scene *s, double length, double radius, double lean, int material) {
     kk_inertia inertia = kk_inertia_solid_box(0.01, 2 * radius, 0.06, length);
     inertia.com.z = 0.5 * (length + radius / kk_cos(lean));
@@ -190,7 +190,7 @@ static int add_card(scene *s, double length, double thickness, int material) {
     return scene_box(s, 0.01, thickness, 0.06, length, material);
 }
 
-/// Its inner top edge at the apex; the centre is half a length down the card and half a thickness out of it.
+/// Its inner top edge at the apex; the center is half a length down the card and half a thickness out of it.
 static void lean_card(scene *s, int card, double length, double thickness, double sign, double lean, double apex,
                       double height) {
     const double c = kk_cos(lean), t = kk_sin(lean);

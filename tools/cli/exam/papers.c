@@ -16,9 +16,9 @@ static const double BLOCK_WEIGHT = 9.8;
 static kk_step_options kuroda(double dt, double stiffness, double damping, double depth) {
     return (kk_step_options){.solver = KK_SOLVER_KURODA,
                              .timestep = dt,
-                             .spring_stiffness = stiffness,
-                             .spring_damping = damping,
-                             .spring_depth = depth};
+                             .paper.spring_stiffness = stiffness,
+                             .paper.spring_damping = damping,
+                             .paper.spring_depth = depth};
 }
 
 /// 8.1: a block of 1 kg, friction 0.5. Its size and the springs are not in the thesis.
@@ -173,13 +173,14 @@ static double tower_residual(exam *e, int sweeps) {
     for (int i = 0; i < 5; i++) {
         box[i] = scene_box(&s, 1 + 3 * i, 1, 1, 0.5, material);
     }
-    const kk_step_options o = {.solver = KK_SOLVER_SPRINGHEAD, .timestep = 0.01, .max_sweeps = sweeps};
+    const kk_step_options o = {
+        .solver = KK_SOLVER_SPRINGHEAD, .timestep = 0.01, .effort = KK_EFFORT_SWEEPS, .iterations = sweeps};
     scene_ready(&s, &o);
     for (int i = 0; i < 5; i++) {
         scene_place(&s, box[i], 0, 0, 0.25 + 0.5 * i);
     }
     scene_run_until(&s, 1);
-    const double residual = s.is_broken ? 0 : kk_simulator_report(s.simulator).residual;
+    const double residual = s.is_broken ? 0 : kk_simulator_report(s.simulator)->residual;
     scene_end(&s);
     return residual;
 }

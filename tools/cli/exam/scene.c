@@ -190,7 +190,10 @@ static kk_step_options solver_options(const scene *s, const kk_step_options *giv
         return o;
     }
     o.strict = !s->is_default_mode; // the first exam judges certified steps alone
-    o.budget = s->e->solver == EXAM_SWEEPS ? 50 : 0;
+    if (s->e->solver == EXAM_SWEEPS) {
+        o.effort = KK_EFFORT_SWEEPS;
+        o.iterations = 50;
+    }
     o.solver = s->e->solver >= EXAM_OPENHRP ? (kk_solver)(KK_SOLVER_OPENHRP + (s->e->solver - EXAM_OPENHRP)) : o.solver;
     return o;
 }
@@ -286,12 +289,12 @@ bool scene_step(scene *s) {
         scene_break(s, text);
         return false;
     }
-    const kk_report r = kk_simulator_report(s->simulator);
+    const kk_report r = *kk_simulator_report(s->simulator);
     s->residual = exam_max(s->residual, r.residual);
     s->penetration = exam_max(s->penetration, r.penetration);
     s->uncertified += r.quality != KK_STEP_CERTIFIED;
     s->newton += r.newton;
-    s->factorisations += r.factorisations;
+    s->factorizations += r.factorizations;
     s->steps++;
     return true;
 }

@@ -25,7 +25,7 @@ typedef struct scene {
     bool is_pushed;        ///< `tau` and `wrench` count
     // worst of all steps
     double residual, penetration;
-    long steps, newton, factorisations;
+    long steps, newton, factorizations;
     long uncertified; ///< steps of the default mode that were degraded, held or refused
 } scene;
 

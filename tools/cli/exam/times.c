@@ -189,7 +189,7 @@ static long time_run(exam *e, const show *x, long steps, double *least, bool is_
             break;
         }
         double took = exam_thread_cpu() - start;
-        took = kk_simulator_report(s.simulator).is_cached ? 0 : took;
+        took = kk_simulator_report(s.simulator)->is_cached ? 0 : took;
         least[done] = is_first || took < least[done] ? took : least[done];
     }
     motion_end(&s, uncertified);

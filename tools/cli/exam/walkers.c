@@ -132,8 +132,8 @@ static void middle_end(scene *s, middle *m) {
 
 static kk_force total_contact(const scene *s) {
     kk_force sum = {{0, 0, 0}, {0, 0, 0}};
-    for (int i = 0; i < kk_simulator_contact_count(s->simulator); i++) {
-        const kk_contact c = kk_simulator_contact(s->simulator, i);
+    for (int i = 0; i < kk_simulator_ncontact(s->simulator); i++) {
+        const kk_contact c = kk_simulator_contacts(s->simulator)[i];
         const kk_vec3 f = c.body[0] == KK_WORLD ? c.force : kk_vec3_neg(c.force);
         sum.linear = kk_vec3_add(sum.linear, f);
         sum.angular = kk_vec3_add(sum.angular, kk_vec3_cross(c.position, f));
@@ -198,7 +198,7 @@ static void run_humanoid(exam *e) {
     scene s;
     stand_humanoid(e, &s);
     middle m = middle_create(&s);
-    const int panel = exam_plot(e, "centre of pressure and zero-moment point", "time [s]", "y [m]", false);
+    const int panel = exam_plot(e, "center of pressure and zero-moment point", "time [s]", "y [m]", false);
     const double weight = s.is_broken ? 0 : kk_model_mass(s.model) * 9.81, stand = 5;
     double moving = 0, force = 0, still = 0, still_force = 0,
            *tau = s.is_broken ? NULL : cli_allocate((size_t)kk_model_nv(s.model), sizeof *tau);
@@ -215,7 +215,7 @@ static void run_humanoid(exam *e) {
         const kk_vec3 zmp = zmp_of(floor), cop = zmp_of(contact);
         const double apart = kk_hypot(zmp.x - cop.x, zmp.y - cop.y);
         const double sum = kk_vec3_norm(kk_vec3_sub(floor.linear, contact.linear));
-        lifted += kk_simulator_contact_count(s.simulator) <= 4;
+        lifted += kk_simulator_ncontact(s.simulator) <= 4;
         fell |= scene_q(&s, 1)[6] < 0.5;
         if (scene_time(&s) > stand) {
             moving = exam_max(moving, apart);
@@ -224,12 +224,12 @@ static void run_humanoid(exam *e) {
             still = exam_max(still, apart);
             still_force = exam_max(still_force, exam_abs(contact.linear.z - weight) / weight);
         }
-        exam_point(e, panel, "centre of pressure", scene_time(&s), cop.y);
+        exam_point(e, panel, "center of pressure", scene_time(&s), cop.y);
         exam_point(e, panel, "zero-moment point", scene_time(&s), zmp.y);
     }
     exam_at_most(e, "standing: sum of forces against the weight, relative", still_force, 1e-9);
-    exam_at_most(e, "standing: centre of pressure - ZMP, m", still, 1e-9);
-    exam_at_most(e, "stepping: centre of pressure - ZMP, m", s.is_broken ? 1 : moving, 1e-6);
+    exam_at_most(e, "standing: center of pressure - ZMP, m", still, 1e-9);
+    exam_at_most(e, "stepping: center of pressure - ZMP, m", s.is_broken ? 1 : moving, 1e-6);
     exam_at_most(e, "stepping: sum of forces - inverse dynamics, N", s.is_broken ? 1 : force, 1e-6);
     exam_at_least(e, "stepping: steps on one foot", lifted, 500);
     exam_at_most(e, "stepping: fell", fell, 0);
@@ -303,7 +303,7 @@ static double torque_error(scene *s, const double *tau) {
 /// Rate of the kinetic energy less the power of all sources, of gravity and of the Coriolis forces, at the step's mean velocity.
 /// @param still  what nothing but gravity and Coriolis forces asks of the joints
 static double power_left(scene *s, const middle *m, const double *still) {
-    const kk_report r = kk_simulator_report(s->simulator);
+    const kk_report r = *kk_simulator_report(s->simulator);
     const double *a = kk_simulator_acceleration(s->simulator);
     double power = 0;
     for (int k = 0; k < kk_model_nv(s->model); k++) {
@@ -365,7 +365,7 @@ static void run_crawl(exam *e) {
 }
 
 const exam_row exam_rows_robots[] = {
-    {22, "humanoid standing and stepping", "sum of forces = weight; centre of pressure = ZMP of inverse dynamics", "",
+    {22, "humanoid standing and stepping", "sum of forces = weight; center of pressure = ZMP of inverse dynamics", "",
      true, run_humanoid},
     {23, "quadruped crawling", "torque and 6-axis force against inverse dynamics, power balance",
      "ODE tells moments about centers of mass, 4 N m apart", true, run_crawl},

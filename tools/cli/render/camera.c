@@ -16,14 +16,14 @@ camera camera_turned(double azimuth, double elevation, double view, double aspec
 
 // In the camera's axes a point (x, y, z), z towards the eye, is seen from (cx, cy, D) where |x − cx| ≤ (D − z) s: so
 // cx + D s ≥ max(x + z s) and cx − D s ≤ min(x − z s), and likewise for y. Equality in the tighter pair gives D.
-static void bound(const camera *c, const v3 *point, int count, v3 axis, float slope, float *centre, float *distance) {
+static void bound(const camera *c, const v3 *point, int count, v3 axis, float slope, float *center, float *distance) {
     float most = 0, least = 0;
     for (int i = 0; i < count; i++) {
         const float x = v3_dot(point[i], axis), z = -v3_dot(point[i], c->forward);
         most = i && x + z * slope < most ? most : x + z * slope;
         least = i && x - z * slope > least ? least : x - z * slope;
     }
-    *centre = (most + least) / 2;
+    *center = (most + least) / 2;
     *distance = (most - least) / (2 * slope);
 }
 

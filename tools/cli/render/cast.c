@@ -1,18 +1,18 @@
-// From shapes to things: which are drawn, in which colours; see cast.h.
+// From shapes to things: which are drawn, in which colors; see cast.h.
 #include "cast.h"
 
 #include <stdlib.h>
 
 #include "../text.h"
 
-// ---- colours, linear
+// ---- colors, linear
 
 static v3 from_srgb(double r, double g, double b) {
     return v3_make((float)kk_pow(r, 2.2), (float)kk_pow(g, 2.2), (float)kk_pow(b, 2.2));
 }
 
-/// Loose things, one colour after the other.
-static v3 prop_colour(int index) {
+/// Loose things, one color after the other.
+static v3 prop_color(int index) {
     static const float table[][3] = {{0.86f, 0.36f, 0.28f}, {0.27f, 0.53f, 0.77f}, {0.94f, 0.71f, 0.26f},
                                      {0.36f, 0.64f, 0.49f}, {0.61f, 0.46f, 0.72f}, {0.90f, 0.55f, 0.33f},
                                      {0.42f, 0.69f, 0.75f}, {0.78f, 0.43f, 0.55f}};
@@ -38,22 +38,22 @@ static bool has_children(const kk_model *m, int body) {
 }
 
 /// Links of a robot: porcelain and graphite in turn, tips in red.
-static v3 link_colour(const kk_model *m, int body) {
+static v3 link_color(const kk_model *m, int body) {
     if (!has_children(m, body)) {
         return from_srgb(0.80, 0.27, 0.20);
     }
     return depth_of(m, body) % 2 ? from_srgb(0.91, 0.90, 0.87) : from_srgb(0.33, 0.36, 0.41);
 }
 
-static v3 body_colour(const kk_model *m, int body) {
+static v3 body_color(const kk_model *m, int body) {
     if (body == KK_WORLD) {
         return from_srgb(0.72, 0.73, 0.74);
     }
     const bool is_loose = kk_model_body_parent(m, body) == KK_WORLD && !has_children(m, body);
-    return is_loose ? prop_colour(body) : link_colour(m, body);
+    return is_loose ? prop_color(body) : link_color(m, body);
 }
 
-static v3 floor_colour(void) {
+static v3 floor_color(void) {
     return v3_make(0.53f, 0.555f, 0.59f);
 }
 
@@ -82,11 +82,11 @@ static void add_shape(cast *c, const kk_model *m, int index) {
                .alpha = 1,
                .is_framed = can_move(m, s.body)};
     form f = {0};
-    t.colour = t.kind == THING_FLOOR ? floor_colour() : body_colour(m, s.body);
-    if (s.look >= 0 && t.kind == THING_SOLID) {
-        const kk_look_def look = kk_model_look(m, s.look);
-        t.colour = from_srgb((double)look.colour[0], (double)look.colour[1], (double)look.colour[2]);
-        t.alpha = look.colour[3];
+    t.color = t.kind == THING_FLOOR ? floor_color() : body_color(m, s.body);
+    if (s.visual >= 0 && t.kind == THING_SOLID) {
+        const kk_visual_def visual = kk_model_visual(m, s.visual);
+        t.color = from_srgb((double)visual.color[0], (double)visual.color[1], (double)visual.color[2]);
+        t.alpha = visual.color[3];
     }
     if (t.kind == THING_SOLID) {
         if (!form_of_shape(&f, m, &s)) {
@@ -163,7 +163,7 @@ static void add_inertia(cast *c, const kk_model *m, int body) {
     const thing t = {.kind = THING_SOLID,
                      .form = stage_add_form(&c->s, &f),
                      .alpha = 1,
-                     .colour = body_colour(m, body),
+                     .color = body_color(m, body),
                      .is_framed = can_move(m, body)};
     add_actor(c, t, body, kk_transform_make(R, inertia.com));
 }
@@ -230,7 +230,7 @@ double cast_lowest(const cast *c) {
 }
 
 void cast_add_floor(cast *c, double z) {
-    const thing t = {.kind = THING_FLOOR, .form = -1, .alpha = 1, .colour = floor_colour()};
+    const thing t = {.kind = THING_FLOOR, .form = -1, .alpha = 1, .color = floor_color()};
     add_actor(c, t, KK_WORLD, kk_transform_translation(0, 0, z));
 }
 

@@ -132,7 +132,7 @@ static void see_band(void *context, int band) {
 
 typedef struct spot {
     v3 point, normal, view; ///< view: from the eye, of unit length
-    v3 colour;
+    v3 color;
     float shine;
 } spot;
 
@@ -157,11 +157,11 @@ static v3 lit(const drawing *d, const spot *s) {
             continue;
         }
         const float reach = lamp_reaches(l, a, s->point, s->normal);
-        sum = v3_along(sum, cosine * reach, a->colour);
+        sum = v3_along(sum, cosine * reach, a->color);
         if (i < l->suns && s->shine > 0 && reach > 0) {
             const float h = v3_dot(s->normal, v3_normalize(v3_sub(a->toward, s->view)));
             const float h2 = h * h, h4 = h2 * h2, h8 = h4 * h4, h16 = h8 * h8;
-            gloss = v3_along(gloss, reach * h16 * h16 * h8 * s->shine, a->colour);
+            gloss = v3_along(gloss, reach * h16 * h16 * h8 * s->shine, a->color);
         }
     }
     // light that comes back from the ground
@@ -169,7 +169,7 @@ static v3 lit(const drawing *d, const spot *s) {
     // the sky in a glossy surface seen at a flat angle
     const float facing = 1 + v3_dot(s->normal, s->view), rim = facing * facing * facing;
     gloss = v3_along(gloss, 0.25f * s->shine * f_max(rim, 0) * (0.5f + 0.5f * s->normal.z), v3_make(0.9f, 0.95f, 1));
-    return v3_add(v3_mul(sum, s->colour), gloss);
+    return v3_add(v3_mul(sum, s->color), gloss);
 }
 
 /// The mean over a window of a wave that is 1 on even squares and −1 on odd ones.
@@ -181,12 +181,12 @@ static float square_wave(float x, float width) {
     return f_clamp((tb - ta) / w, -1, 1);
 }
 
-static v3 floor_colour(const drawing *d, const thing *t, v3 point, float width) {
+static v3 floor_color(const drawing *d, const thing *t, v3 point, float width) {
     const v3 p = v3_sub(point, t->place.o);
     const float side = d->o.square, x = v3_dot(p, t->place.x) / side, y = v3_dot(p, t->place.y) / side,
                 w = width / side;
     const float even = square_wave(x, w) * square_wave(y, w);
-    return v3_scale(t->colour, 1 + 0.11f * even);
+    return v3_scale(t->color, 1 + 0.11f * even);
 }
 
 /// Where the ray through a place of the screen meets a triangle, as weights of its corners; the plane beyond them, too.
@@ -224,8 +224,8 @@ static v3 shade_floor(const pass *p, const thing *t, v3 ray) {
     // a pixel on the floor: as wide as its angle, longer by the flat view; between both
     const float pixel = far * 2 * p->c->slope_y / (float)p->out->height,
                 stretch = f_sqrt(v3_norm(ray) / f_max(-down, 1e-4f));
-    const spot s = {point, n, view, floor_colour(d, t, point, pixel * stretch), 0.05f};
-    const v3 middle = d->l.centre;
+    const spot s = {point, n, view, floor_color(d, t, point, pixel * stretch), 0.05f};
+    const v3 middle = d->l.center;
     const float away = v3_norm(v3_sub(point, middle)) / d->sh.size;
     const v3 haze = background(d, v3_make(ray.x, ray.y, 0));
     return v3_mix(lit(d, &s), haze, f_smooth(1.5f, 14.0f, away));
@@ -242,10 +242,10 @@ static v3 shade_face(const pass *p, int face, v3 ray) {
     s.point = meet(sh, face, p->c->eye, ray, weight);
     s.normal = smooth_normal(sh, face, weight, ray);
     const form *f = &p->s->form[t->form];
-    s.colour = f->colour ? f->colour[sh->own[face]] : t->colour;
+    s.color = f->color ? f->color[sh->own[face]] : t->color;
     if (t->kind == THING_SIGN) {
         // bright from all sides, a little darker where it turns away
-        return v3_scale(s.colour, 0.55f - 0.5f * v3_dot(s.normal, s.view));
+        return v3_scale(s.color, 0.55f - 0.5f * v3_dot(s.normal, s.view));
     }
     return lit(p->d, &s);
 }
@@ -277,7 +277,7 @@ static int gather(const raster *r, int column, int row, share list[SAMPLES]) {
     return n;
 }
 
-static v3 pixel_colour(const pass *p, int column, int row) {
+static v3 pixel_color(const pass *p, int column, int row) {
     const raster *r = &p->d->seen;
     share list[SAMPLES];
     const int n = gather(r, column, row, list);
@@ -299,7 +299,7 @@ static void shade_row(void *context, int row) {
     const pass *p = context;
     uint8_t *out = p->out->rgb + (size_t)row * (size_t)p->out->width * 3;
     for (int column = 0; column < p->out->width; column++, out += 3) {
-        const v3 c = pixel_colour(p, column, row);
+        const v3 c = pixel_color(p, column, row);
         out[0] = tone(p->d, c.x);
         out[1] = tone(p->d, c.y);
         out[2] = tone(p->d, c.z);

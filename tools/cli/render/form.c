@@ -10,7 +10,7 @@ void form_free(form *f) {
     free(f->position);
     free(f->normal);
     free(f->face);
-    free(f->colour);
+    free(f->color);
     *f = (form){0};
 }
 
@@ -77,10 +77,10 @@ static void add_band(form *f, int low, int high, int n) {
 
 static void add_disc(form *f, float radius, float z, float up, int n) {
     const int first = add_circle(f, (circle){radius, z, 0, up}, n),
-              centre = form_add_vertex(f, v3_make(0, 0, z), v3_make(0, 0, up));
+              center = form_add_vertex(f, v3_make(0, 0, z), v3_make(0, 0, up));
     for (int i = 0; i < n; i++) {
         const int k = (i + 1) % n;
-        form_add_face(f, centre, first + (up > 0 ? i : k), first + (up > 0 ? k : i));
+        form_add_face(f, center, first + (up > 0 ? i : k), first + (up > 0 ? k : i));
     }
 }
 
@@ -248,30 +248,30 @@ static void find_area_normals(corners *c) {
     c->area_normal = cli_allocate((size_t)m->face_count + 1, sizeof *c->area_normal);
     for (int i = 0; i < m->face_count; i++) {
         const kk_vec3 a = m->vertex[m->face[i][0]], b = m->vertex[m->face[i][1]], d = m->vertex[m->face[i][2]];
-        // in double, and of unit size before it becomes float: faces of a micrometre count, too
+        // in double, and of unit size before it becomes float: faces of a micrometer count, too
         const kk_vec3 n = kk_vec3_cross(kk_vec3_sub(b, a), kk_vec3_sub(d, a));
         c->area_normal[i] = v3_from(kk_vec3_scale(n, 1e6));
     }
 }
 
-static v3 linear_of(const float colour[4]) {
-    // sRGB to linear by its square, near enough for colours chosen by hand
-    return v3_make(colour[0] * colour[0], colour[1] * colour[1], colour[2] * colour[2]);
+static v3 linear_of(const float color[4]) {
+    // sRGB to linear by its square, near enough for colors chosen by hand
+    return v3_make(color[0] * color[0], color[1] * color[1], color[2] * color[2]);
 }
 
-static void take_part_colours(form *f, const kk_mesh_def *mesh) {
-    bool has_colours = mesh->part_count > 0;
+static void take_part_colors(form *f, const kk_mesh_def *mesh) {
+    bool has_colors = mesh->part_count > 0;
     for (int i = 0; i < mesh->part_count; i++) {
-        has_colours = has_colours && mesh->part[i].has_colour;
+        has_colors = has_colors && mesh->part[i].has_color;
     }
-    if (!has_colours || f->face_count != mesh->face_count) {
+    if (!has_colors || f->face_count != mesh->face_count) {
         return;
     }
-    f->colour = cli_allocate((size_t)f->face_count + 1, sizeof *f->colour);
+    f->color = cli_allocate((size_t)f->face_count + 1, sizeof *f->color);
     for (int i = 0; i < mesh->part_count; i++) {
         const kk_mesh_part *p = &mesh->part[i];
         for (int k = p->first_face; k < p->first_face + p->face_count && k < f->face_count; k++) {
-            f->colour[k] = linear_of(p->colour);
+            f->color[k] = linear_of(p->color);
         }
     }
 }
@@ -289,7 +289,7 @@ void form_mesh(form *f, const kk_mesh_def *mesh) {
         }
         form_add_face(f, v[0], v[1], v[2]);
     }
-    take_part_colours(f, mesh);
+    take_part_colors(f, mesh);
     free(c.place);
     free(c.first);
     free(c.at);
@@ -343,14 +343,14 @@ void form_polygon(form *f, const v3 *point, int count) {
 
 void form_balance(form *f, float radius) {
     form_sphere(f, v3_make(radius, radius, radius), 48);
-    f->colour = cli_allocate((size_t)f->face_count + 1, sizeof *f->colour);
+    f->color = cli_allocate((size_t)f->face_count + 1, sizeof *f->color);
     for (int i = 0; i < f->face_count; i++) {
         v3 c = v3_make(0, 0, 0);
         for (int k = 0; k < 3; k++) {
             c = v3_add(c, f->position[f->face[i][k]]);
         }
         const bool is_dark = ((c.x > 0) != (c.y > 0)) != (c.z > 0);
-        f->colour[i] = is_dark ? v3_make(0.01f, 0.01f, 0.012f) : v3_make(0.9f, 0.62f, 0.03f);
+        f->color[i] = is_dark ? v3_make(0.01f, 0.01f, 0.012f) : v3_make(0.9f, 0.62f, 0.03f);
     }
 }
 

@@ -11,7 +11,7 @@
 typedef struct form {
     v3 *position, *normal; ///< [vertex_count]
     int32_t (*face)[3];    ///< [face_count]
-    v3 *colour;            ///< [face_count] NULL: that of the thing
+    v3 *color;             ///< [face_count] NULL: that of the thing
     int vertex_count, face_count, vertex_room, face_room;
     v3 low, high; ///< bounds
 } form;
@@ -34,7 +34,7 @@ void form_mesh(form *f, const kk_mesh_def *mesh);
 void form_height_field(form *f, const kk_height_field_def *h);
 /// A flat polygon, seen from both sides. @param point [count] in order
 void form_polygon(form *f, const v3 *point, int count);
-/// The sign of a centre of mass: a ball of quarters, black and yellow.
+/// The sign of a center of mass: a ball of quarters, black and yellow.
 void form_balance(form *f, float radius);
 /// A flat ring in the plane z = 0.
 void form_ring(form *f, float inner, float outer);

@@ -8,9 +8,9 @@
 
 static const float FAR = -1e30f;
 
-static lamp lamp_at(v3 toward, v3 colour, int side) {
+static lamp lamp_at(v3 toward, v3 color, int side) {
     const v3 aside = toward.z > 0.9f || toward.z < -0.9f ? v3_make(1, 0, 0) : v3_make(0, 0, 1);
-    lamp a = {.toward = toward, .colour = colour, .map = raster_make(side, side, 1, 0)};
+    lamp a = {.toward = toward, .color = color, .map = raster_make(side, side, 1, 0)};
     a.across = v3_normalize(v3_cross(aside, toward));
     a.along = v3_cross(toward, a.across);
     return a;
@@ -40,8 +40,8 @@ static void make_sky(light *l, int n, int side) {
     for (int i = 0; i < n; i++) {
         const float up = ((float)i + 0.5f) / (float)n;
         const v3 toward = spread(i, f_sqrt(1 - up * up), up);
-        const v3 colour = v3_mix(v3_make(0.86f, 0.91f, 1.0f), v3_make(0.70f, 0.82f, 1.0f), up);
-        l->lamp[l->suns + i] = lamp_at(toward, v3_scale(colour, 0.66f / (float)n * 2), side);
+        const v3 color = v3_mix(v3_make(0.86f, 0.91f, 1.0f), v3_make(0.70f, 0.82f, 1.0f), up);
+        l->lamp[l->suns + i] = lamp_at(toward, v3_scale(color, 0.66f / (float)n * 2), side);
     }
 }
 
@@ -82,7 +82,7 @@ static void fill_lamp(void *context, int index) {
         }
         raster_corner corner[3];
         for (int k = 0; k < 3; k++) {
-            const v3 p = v3_sub(f->sh->position[f->sh->face[i][k]], l->centre);
+            const v3 p = v3_sub(f->sh->position[f->sh->face[i][k]], l->center);
             corner[k] = (raster_corner){((double)v3_dot(p, a->across) + (double)l->half) * scale,
                                         ((double)v3_dot(p, a->along) + (double)l->half) * scale, v3_dot(p, a->toward)};
         }
@@ -91,7 +91,7 @@ static void fill_lamp(void *context, int index) {
 }
 
 void light_fill(light *l, const sheet *sh, const stage *s) {
-    l->centre = v3_scale(v3_add(sh->low, sh->high), 0.5f);
+    l->center = v3_scale(v3_add(sh->low, sh->high), 0.5f);
     l->half = 0.75f * f_max(sh->size, 0.01f);
     filling f = {l, sh, s};
     parallel_for(l->count, fill_lamp, &f);
@@ -105,7 +105,7 @@ static float is_free(const raster *m, int x, int y, float depth) {
 float lamp_reaches(const light *l, const lamp *a, v3 point, v3 normal) {
     const raster *m = &a->map;
     const float texel = 2 * l->half / (float)m->width;
-    const v3 p = v3_sub(v3_along(point, 1.5f * texel, normal), l->centre);
+    const v3 p = v3_sub(v3_along(point, 1.5f * texel, normal), l->center);
     const float x = (v3_dot(p, a->across) + l->half) / texel - 0.5f, y = (v3_dot(p, a->along) + l->half) / texel - 0.5f;
     if (!(x > -1 && y > -1 && x < (float)m->width && y < (float)m->height)) {
         return 1;

@@ -8,14 +8,14 @@
 
 typedef struct lamp {
     v3 toward, across, along; ///< to the lamp, and the axes of its map
-    v3 colour;
+    v3 color;
     raster map;
 } lamp;
 
 typedef struct light {
     lamp *lamp; ///< suns first
     int suns, count;
-    v3 centre;  ///< of the maps
+    v3 center;  ///< of the maps
     float half; ///< what they reach from there, m
 } light;
 

@@ -1,12 +1,16 @@
 // Models and recordings over time; see player.h.
+#define _XOPEN_SOURCE 700 // stat
 #include "player.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 bool player_is_recording(const char *path) {
     char head[8] = {0};
-    FILE *file = is_robot_name(path) ? NULL : fopen(path, "rb");
+    struct stat about; // a pipe would be waited for
+    const bool is_plain = !is_robot_name(path) && stat(path, &about) == 0 && S_ISREG(about.st_mode);
+    FILE *file = is_plain ? fopen(path, "rb") : NULL;
     const bool is_read = file && fread(head, 1, sizeof head, file) == sizeof head;
     if (file) {
         fclose(file);

@@ -145,7 +145,7 @@ static void fill_row(raster *r, const triangle *t, int row, int32_t id, uint32_t
     }
 }
 
-/// Between two neighbouring samples of a grid without rooks: most triangles of a fine mesh seen from afar.
+/// Between two neighboring samples of a grid without rooks: most triangles of a fine mesh seen from afar.
 static int is_between(const raster *r, const raster_corner c[3]) {
     const double x0 = min3(c[0].x, c[1].x, c[2].x), x1 = max3(c[0].x, c[1].x, c[2].x);
     const double y0 = min3(c[0].y, c[1].y, c[2].y), y1 = max3(c[0].y, c[1].y, c[2].y);

@@ -1,6 +1,6 @@
 /// Which triangle is seen where: a grid of samples with depth and number of the nearest triangle.
 ///
-/// Corners are rounded to 1/256 of a sample, so that edges are exact in doubles and neighbours leave no gap. Inside a pixel the samples
+/// Corners are rounded to 1/256 of a sample, so that edges are exact in doubles and neighbors leave no gap. Inside a pixel the samples
 /// stand as rooks on a chess board, which gives as many steps to an upright edge as to a level one as there are samples.
 #ifndef KARAKURI_CLI_RENDER_RASTER_H
 #define KARAKURI_CLI_RENDER_RASTER_H

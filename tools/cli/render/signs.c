@@ -5,11 +5,10 @@
 
 #include "../text.h"
 
-static thing *add_sign(cast *c, form *f, affine place, v3 colour, float alpha) {
+static thing *add_sign(cast *c, form *f, affine place, v3 color, float alpha) {
     form_finish(f);
     const int index = stage_add_form(&c->s, f);
-    return stage_add(&c->s,
-                     (thing){.kind = THING_SIGN, .form = index, .place = place, .colour = colour, .alpha = alpha});
+    return stage_add(&c->s, (thing){.kind = THING_SIGN, .form = index, .place = place, .color = color, .alpha = alpha});
 }
 
 /// Axes with z along a direction.
@@ -19,14 +18,14 @@ static affine along(v3 direction, v3 origin) {
     return (affine){x, v3_cross(direction, x), direction, origin};
 }
 
-static void add_arrow(cast *c, v3 from, v3 way, float thick, v3 colour) {
+static void add_arrow(cast *c, v3 from, v3 way, float thick, v3 color) {
     const float length = v3_norm(way), head = f_min(5 * thick, 0.6f * length);
     const v3 unit = v3_normalize(way);
     form shaft = {0}, tip = {0};
     form_cone(&shaft, thick, thick, length - head);
     form_cone(&tip, 2.4f * thick, 0, head);
-    add_sign(c, &shaft, along(unit, v3_along(from, (length - head) / 2, unit)), colour, 1)->is_on_top = true;
-    add_sign(c, &tip, along(unit, v3_along(from, length - head / 2, unit)), colour, 1)->is_on_top = true;
+    add_sign(c, &shaft, along(unit, v3_along(from, (length - head) / 2, unit)), color, 1)->is_on_top = true;
+    add_sign(c, &tip, along(unit, v3_along(from, length - head / 2, unit)), color, 1)->is_on_top = true;
 }
 
 static bool is_fixed(const kk_model *m, int body) {
@@ -53,8 +52,8 @@ static void add_forces(cast *c, const signs_source *p, const signs_options *o) {
     const double weight = kk_model_mass(m) * kk_vec3_norm(kk_model_gravity(m));
     const float thick = o->size * (o->thick > 0 ? o->thick : 0.004f);
     const double longest = o->longest > 0 ? (double)o->longest : 0.45;
-    for (int i = 0; i < kk_simulator_contact_count(p->simulator); i++) {
-        const kk_contact k = kk_simulator_contact(p->simulator, i);
+    for (int i = 0; i < kk_simulator_ncontact(p->simulator); i++) {
+        const kk_contact k = kk_simulator_contacts(p->simulator)[i];
         const kk_vec3 force = force_on_mover(p, &k);
         const double size = kk_vec3_norm(force),
                      length = (double)o->size * arrow_length(size / (weight > 0 ? weight : 1), longest);
@@ -70,18 +69,18 @@ static void add_forces(cast *c, const signs_source *p, const signs_options *o) {
 typedef struct footing {
     v3 *point; ///< of contacts with what is fixed
     int count;
-    v3 pressure; ///< their centre, weighed by the normal forces
+    v3 pressure; ///< their center, weighed by the normal forces
     bool has_pressure;
 } footing;
 
 static footing find_footing(const signs_source *p) {
     const kk_model *m = p->model;
-    const int n = kk_simulator_contact_count(p->simulator);
+    const int n = kk_simulator_ncontact(p->simulator);
     footing f = {.point = cli_allocate((size_t)n + 1, sizeof *f.point)};
     double sum = 0;
     kk_vec3 moment = kk_vec3_make(0, 0, 0);
     for (int i = 0; i < n; i++) {
-        const kk_contact k = kk_simulator_contact(p->simulator, i);
+        const kk_contact k = kk_simulator_contacts(p->simulator)[i];
         const double up = force_on_mover(p, &k).z;
         if ((is_fixed(m, k.body[0]) || is_fixed(m, k.body[1])) && up > 0) {
             f.point[f.count++] = v3_from(k.position);

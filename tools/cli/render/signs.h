@@ -1,4 +1,4 @@
-/// Signs: forces of contacts, centre of mass, centre of pressure and the polygon of support.
+/// Signs: forces of contacts, center of mass, center of pressure and the polygon of support.
 #ifndef KARAKURI_CLI_RENDER_SIGNS_H
 #define KARAKURI_CLI_RENDER_SIGNS_H
 
@@ -14,9 +14,9 @@ typedef struct signs_options {
 /// What they are read from.
 typedef struct signs_source {
     const kk_model *model;
-    kk_data *data;                 ///< scratch
-    const double *q;               ///< [nq]
-    const kk_simulator *simulator; ///< of the step that led here
+    kk_data *data;           ///< scratch
+    const double *q;         ///< [nq]
+    kk_simulator *simulator; ///< of the step that led here
 } signs_source;
 
 /// Adds the signs of the step that was taken last to the stage.

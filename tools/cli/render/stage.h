@@ -1,4 +1,4 @@
-/// What is drawn: things, each a form at a place with a colour, and the sheet of triangles that they make together.
+/// What is drawn: things, each a form at a place with a color, and the sheet of triangles that they make together.
 #ifndef KARAKURI_CLI_RENDER_STAGE_H
 #define KARAKURI_CLI_RENDER_STAGE_H
 
@@ -14,7 +14,7 @@ typedef struct thing {
     thing_kind kind;
     int form; ///< index
     affine place;
-    v3 colour;      ///< linear, of faces without one of their own
+    v3 color;       ///< linear, of faces without one of their own
     float alpha;    ///< 1: solid
     bool is_framed; ///< the camera looks at it
     bool is_on_top; ///< a sign that nothing hides

@@ -69,8 +69,10 @@ typedef struct study_def {
     X(s0)               \
     X(s0_walk)          \
     X(s1)               \
+    X(s1_crab)          \
     X(s2)               \
     X(s3)               \
+    X(s4_drop)          \
     X(s4)               \
     X(s4_crawl)         \
     X(s4_pid)

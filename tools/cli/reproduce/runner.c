@@ -60,7 +60,7 @@ bool runner_step(runner *r) {
     const kk_input input = {r->control, r->tau, r->wrench};
     r->is_good = study_ok(r->s, kk_step(r->m.model, r->state, r->simulator, &input, &error), &error);
     if (r->is_good) {
-        const kk_report report = kk_simulator_report(r->simulator);
+        const kk_report report = *kk_simulator_report(r->simulator);
         r->residual = exam_max(r->residual, report.residual);
         r->penetration = exam_max(r->penetration, report.penetration);
         r->steps++;

@@ -1,4 +1,4 @@
-// S2, Z-DYNAFORM: a humanoid of 34 links steps from one foot to the other; centre of mass and zero-moment point by pinned inverse dynamics.
+// S2, Z-DYNAFORM: a humanoid of 34 links steps from one foot to the other; center of mass and zero-moment point by pinned inverse dynamics.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,10 +135,10 @@ static void take_frame(study *s, const cli_model *m, const kk_walk *walk, const 
     x->zmp_error = exam_max(x->zmp_error, fabs(f->zmp.x - w.zmp.x) + fabs(f->zmp.y - w.zmp.y));
     x->least_margin = f->margin < x->least_margin ? f->margin : x->least_margin;
     const double t = f->time;
-    exam_point(&s->exam, panels[0], "centre of mass", t, f->com.x);
+    exam_point(&s->exam, panels[0], "center of mass", t, f->com.x);
     exam_point(&s->exam, panels[0], "zero-moment point", t, f->zmp.x);
     exam_point(&s->exam, panels[0], "reference, planned", t, w.zmp.x);
-    exam_point(&s->exam, panels[1], "centre of mass", t, f->com.y);
+    exam_point(&s->exam, panels[1], "center of mass", t, f->com.y);
     exam_point(&s->exam, panels[1], "zero-moment point", t, f->zmp.y);
     exam_point(&s->exam, panels[1], "reference, planned", t, w.zmp.y);
     exam_point(&s->exam, panels[2], "floor", t, f->floor.linear.z);
@@ -245,7 +245,7 @@ static void run_observer(study *s) {
     walker_result *r = cli_allocate(1, sizeof *r);
     observed o = {.e = &s->exam};
     o.panel = exam_plot(&s->exam, "center of mass, sideways, of a walk by its own sensors", "time / s", "y / m", false);
-    walker_options w = {.is_stabilised = true, .is_observed = true, .noise = WALKER_USUAL_NOISE};
+    walker_options w = {.is_stabilized = true, .is_observed = true, .noise = WALKER_USUAL_NOISE};
     w.walk = (kk_walk_options){.width = 0.19, .timestep = 0.001, .start = 1.45, .end = s->quick ? 0.5 : 1.45};
     w.watch = watch_observed;
     w.user = &o;
@@ -253,7 +253,7 @@ static void run_observer(study *s) {
     walker_nineteen(0.19, steps);
     if (study_load(s, "hrp2/hrp2_bush.xml", &m)) {
         if (study_ok(s, walker_run(s->c, m.model, &w, steps, s->quick ? 5 : NINETEEN, r, &error), &error)) {
-            study_fact(s, "the walk on rubber bushes, its stabiliser listening to the observer alone", "",
+            study_fact(s, "the walk on rubber bushes, its stabilizer listening to the observer alone", "",
                        r->fell ? "falls" : "completes", "completes", !r->fell);
             study_at_most(s, "center of mass against the true one, largest error", "", 1e3 * r->com_error, "mm", 5);
             study_at_most(s, "zero-moment point against the true one, root mean square", "", 1e3 * r->zmp_observed,
@@ -280,7 +280,7 @@ const study_def studies_s2[] = {
     {.seed = "s2",
      .name = "s2_steps",
      .title = "S2: a humanoid steps from foot to foot",
-     .paper = "H6, 34 links, about 2 s at 10 ms with a change of the support foot: centre of mass and zero-moment "
+     .paper = "H6, 34 links, about 2 s at 10 ms with a change of the support foot: center of mass and zero-moment "
               "point over time, snapshots. 0.18 s of computing "
               "for 200 frames on a 300 MHz Celeron, 0.9 ms a frame.",
      .is_quick = true,

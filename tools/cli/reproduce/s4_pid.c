@@ -139,7 +139,8 @@ static void run_pid(study *s) {
     const kk_crawl c = kk_crawl_titan8('A');
     const int panels[2] = {exam_plot(&s->exam, "left fore leg: error of its joints", "time / s", "error / rad", false),
                            exam_plot(&s->exam, "left fore leg: torque", "time / s", "torque / N m", false)};
-    kk_sequence *gait = titan_begin(&t, s, "titan8/titan8_torque.xml", false, NULL) ? titan_gait(&t, &c) : NULL;
+    kk_sequence *gait =
+        titan_begin(&t, s, &(titan_def){.file = "titan8/titan8_torque.xml"}) ? titan_gait(&t, &c) : NULL;
     kk_player *player = NULL;
     kk_command *command = NULL;
     kk_error error = {0};

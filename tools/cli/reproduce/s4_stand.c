@@ -181,7 +181,7 @@ static void run_stand(study *s) {
     double *hold = NULL;
     const int panel = exam_plot(&s->exam, "force of the left fore knee on the shin", "time / s", "force / N", false);
     const int moments = exam_plot(&s->exam, "its moment", "time / s", "moment / N m", false);
-    if (titan_begin(&t, s, "titan8/titan8_torque.xml", false, NULL)) {
+    if (titan_begin(&t, s, &(titan_def){.file = "titan8/titan8_torque.xml"})) {
         hold = cli_allocate((size_t)kk_model_nv(t.r.m.model), sizeof *hold);
         hold_torques(&t, hold);
         double force = 0, across = 0, moment = 0, reaction = 0, below = 0;
@@ -227,8 +227,8 @@ static void run_stand(study *s) {
 
 const study_def studies_s4[] = {
     {.seed = "s4",
-     .name = "s4_stand",
-     .title = "S4 3: six-axis joint forces while TITAN-VIII stands",
+     .name = "s4_equilibrium",
+     .title = "S4 3: six-axis joint forces of TITAN-VIII in equilibrium",
      .paper = "The knee must carry (22.0 − 2.0)/4 · 9.81 = 49.05 N upright and nothing else. ODE's joint feedback has "
               "the force; its two moments t1 and t2 of the knee, which the authors expected to cancel, differ by "
               "4 N m.",

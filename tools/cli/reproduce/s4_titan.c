@@ -6,28 +6,33 @@
 
 static const char *const leg_names[LEGS] = {"left_fore", "right_fore", "left_hind", "right_hind"};
 
-/// Velocity servos of a drive that gives way: 4/s of 250 N m s/rad are 1000 N m/rad.
-static void soften(kk_spec *spec) {
-    for (int i = 0; i < kk_spec_actuator_count(spec); i++) {
-        kk_actuator_def *a = kk_spec_actuator(spec, i);
-        if (a->type == KK_ACTUATOR_VELOCITY) {
-            a->gain = a->force_upper > 1 ? 250 : 50; // ankles bear 1 N m
-            a->bias[2] = -a->gain;
+const double titan_gain[LEG_JOINTS] = {4, 4, 4, 1}, titan_limit[LEG_JOINTS] = {32.3, 40.2, 25.7, 1};
+
+/// The paper's contacts. In steps of h = 1 ms an ERP of 0.2 and a CFM of 1e-4 are a spring of ERP/(h CFM) and a damper of (1 − ERP)/CFM. The feet are the
+/// only balls.
+static void let_feet_creep(kk_spec *spec) {
+    for (int i = 0; i < kk_spec_shape_count(spec); i++) {
+        kk_shape_def *shape = kk_spec_shape(spec, i);
+        if (shape->type == KK_SHAPE_SPHERE) {
+            kk_material_def *material = kk_spec_material(spec, shape->material);
+            material->slip = TITAN_SLIP;
+            material->stiffness = 0.2 / (1e-3 * 1e-4);
+            material->damping = (1 - 0.2) / 1e-4;
         }
     }
 }
 
-bool titan_begin(titan *t, study *s, const char *file, bool is_soft, const kk_step_options *options) {
+bool titan_begin(titan *t, study *s, const titan_def *def) {
     static const char *const parts[LEG_JOINTS] = {"hip", "thigh", "shin", "foot"};
     kk_spec *spec = NULL;
     t->r = (runner){.s = s};
-    if (!study_load_spec(s, file, &spec)) {
+    if (!study_load_spec(s, def->file, &spec)) {
         return false;
     }
-    if (is_soft) {
-        soften(spec);
+    if (def->creeps) {
+        let_feet_creep(spec);
     }
-    if (!runner_take(&t->r, s, spec, NULL, options)) {
+    if (!runner_take(&t->r, s, spec, NULL, def->options)) {
         return false;
     }
     for (int leg = 0; leg < LEGS; leg++) {
@@ -78,7 +83,7 @@ kk_sequence *titan_gait(titan *t, const kk_crawl *crawl) {
     return gait;
 }
 
-/// Vertical forces under the three feet that bear: their sum is the weight and their moments are those of the centre of mass.
+/// Vertical forces under the three feet that bear: their sum is the weight and their moments are those of the center of mass.
 static void share_weight(const kk_vec3 *foot, const int *is_bearing, kk_vec3 com, double *force) {
     kk_vec3 from[3];
     int leg[3], n = 0;
@@ -142,14 +147,37 @@ void titan_stand_at_start(titan *t, const kk_sequence *gait) {
     kk_sequence_state(gait, 0, kk_state_q(t->r.state), NULL, NULL);
 }
 
-void titan_parallel(const titan *t, int leg, double *torque, double *speed) {
-    const double *tau = kk_simulator_force(t->r.simulator, KK_FORCE_ACTUATOR), *v = kk_state_v(t->r.state);
-    double turned = 0;
-    torque[0] = tau[t->dof[leg][0]];
-    speed[0] = v[t->dof[leg][0]];
-    for (int k = 1; k < 3; k++) {
-        turned += v[t->dof[leg][k]];
-        speed[k] = turned;
-        torque[k] = tau[t->dof[leg][k]] - tau[t->dof[leg][k + 1]];
+void titan_servo(titan *t, const double *target, double factor) {
+    const double *q = kk_state_q(t->r.state);
+    for (int leg = 0; leg < LEGS; leg++) {
+        for (int k = 0; k < LEG_JOINTS; k++) {
+            const int at = t->q[leg][k];
+            t->r.control[t->motor[leg][k]] = -factor * titan_gain[k] * (q[at] - target[at]);
+        }
     }
+}
+
+void titan_parallel(titan *t, int leg, const double *q, const double *v, const double *tau, double *torque,
+                    double *speed) {
+    const kk_model *m = t->r.m.model;
+    const int nv = kk_model_nv(m);
+    double *J = cli_allocate(6 * (size_t)nv, sizeof *J), Js[9], Jp[9], given[3], rate[3];
+    kk_error error = {0};
+    kk_jacobians(m, t->r.m.data, q);
+    kk_frame_jacobian(m, t->r.m.data, t->toe[leg], KK_WORLD_ALIGNED, J);
+    for (int k = 0; k < 3; k++) {
+        given[k] = tau[t->dof[leg][k]] - (k > 0 ? tau[t->dof[leg][3]] : 0); // without the ankle's moment
+        rate[k] = v[t->dof[leg][k]];
+        for (int i = 0; i < 3; i++) {
+            Js[3 * i + k] = J[(3 + i) * nv + t->dof[leg][k]];
+        }
+    }
+    for (int i = 0; i < 3; i++) { // the thigh's motor leaves the shin's direction as it is
+        Jp[3 * i] = Js[3 * i];
+        Jp[3 * i + 1] = Js[3 * i + 1] - Js[3 * i + 2];
+        Jp[3 * i + 2] = Js[3 * i + 2];
+    }
+    study_ok(t->r.s, kk_map_torque(3, Js, Jp, given, torque, &error), &error);
+    study_ok(t->r.s, kk_map_velocity(3, Js, Jp, rate, speed, &error), &error);
+    free(J);
 }

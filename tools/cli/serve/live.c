@@ -187,6 +187,11 @@ static void show(live *l) {
     l->has_changed = false;
 }
 
+void live_look(live *l, double wait) {
+    server_poll(&l->server, wait);
+    show(l);
+}
+
 void live_run(live *l, double seconds) {
     const double start = cli_now();
     double last = start, next = start;

@@ -34,6 +34,8 @@ typedef struct live_options {
 /// Opens the server; then `live_run` serves until SIGINT or SIGTERM. @param saved  an element to put into the page; ""
 int live_open(cli *c, live *l, kk_session *session, const assets *page, const char *saved, const live_options *o);
 void live_run(live *l, double seconds);
+/// For whoever steps the session himself: serves for at most so long, and shows where the session is now.
+void live_look(live *l, double wait);
 void live_close(live *l);
 
 #endif

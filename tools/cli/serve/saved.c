@@ -49,7 +49,7 @@ static void add_meshes(const kk_model *m, cli_text *out) {
 
 static kk_status add_frame(const player *p, cli_text *frames) {
     const bool has_step = p->is_stepped && p->step > 0;
-    const size_t room = kk_view_frame_size(p->m.model, has_step ? kk_simulator_contact_count(p->simulator) : 0);
+    const size_t room = kk_view_frame_size(p->m.model, has_step ? kk_simulator_ncontact(p->simulator) : 0);
     const kk_view_source source = {.model = p->m.model,
                                    .data = p->m.data,
                                    .time = kk_state_time(p->state),

@@ -15,13 +15,13 @@ typedef struct world {
     kk_data *data;          ///< for readers
     double *tau;            ///< [nv]
     kk_force *wrench;       ///< [nbody]
-    kk_vec3 *push;          ///< [nbody] world axes, on the centre of mass
+    kk_vec3 *push;          ///< [nbody] world axes, on the center of mass
     int pushed;             ///< the one body that is; 0: none
     int *q_index, *v_index; ///< [nbody]
     int material[SIMBENCH_MATERIALS];
     bool uses_rk4;
-    int sweeps;   ///< 0: as many as the certificate asks for
-    int discrete; ///< kk_step_options.discrete
+    int sweeps; ///< 0: as many as the certificate asks for
+    kk_detection detection;
 } world;
 
 /// Groups of shapes. All touch the first; of the second there is only a robot that does not touch itself.
@@ -73,7 +73,7 @@ static kk_status add_shape(kk_spec *spec, kk_shape_type type, int body, const do
 
 static kk_status add_body(world *w, kk_spec *spec, int index, kk_error *error) {
     const simbench_body *b = &w->scene.body[index];
-    static const double centre[3] = {0, 0, 0};
+    static const double center[3] = {0, 0, 0};
     kk_body_def def = kk_body_def_default();
     char name[32];
     int id = 0;
@@ -83,13 +83,13 @@ static kk_status add_body(world *w, kk_spec *spec, int index, kk_error *error) {
     def.inertia = b->is_ball ? kk_inertia_solid_sphere(b->mass, b->size[0])
                              : kk_inertia_solid_box(b->mass, b->size[0], b->size[1], b->size[2]);
     const kk_status status = kk_spec_add_body(spec, &def, &id, error);
-    return status == KK_OK ? add_shape(spec, b->is_ball ? KK_SHAPE_SPHERE : KK_SHAPE_BOX, id, b->size, centre,
+    return status == KK_OK ? add_shape(spec, b->is_ball ? KK_SHAPE_SPHERE : KK_SHAPE_BOX, id, b->size, center,
                                        w->material[b->is_ball ? SIMBENCH_BALL : SIMBENCH_BOX], OTHERS, error)
                            : status;
 }
 
 static kk_inertia inertia_of(const simbench_link *l) {
-    kk_inertia x = {.mass = l->mass, .com = vec(l->centre)};
+    kk_inertia x = {.mass = l->mass, .com = vec(l->center)};
     x.moment = (kk_sym3){l->moments[0], l->moments[1], l->moments[2], 0, 0, 0};
     return x;
 }
@@ -140,7 +140,7 @@ static kk_status describe(world *w, kk_spec *spec, kk_error *error) {
 
 static kk_status build(world *w, kk_error *error) {
     kk_spec *spec = NULL;
-    const kk_step_options options = {.budget = w->sweeps, .discrete = w->discrete};
+    const kk_step_options options = {.effort = KK_EFFORT_SWEEPS, .iterations = w->sweeps, .detection = w->detection};
     kk_status status = kk_spec_create(NULL, &spec);
     status = status == KK_OK ? describe(w, spec, error) : status;
     status = status == KK_OK ? kk_model_compile(spec, NULL, &w->model, error) : status;
@@ -198,7 +198,7 @@ static void close_world(void *self) {
     free(w);
 }
 
-static void *open_with(const simbench_scene *scene, bool uses_rk4, int sweeps, int discrete,
+static void *open_with(const simbench_scene *scene, bool uses_rk4, int sweeps, kk_detection detection,
                        char trouble[SIMBENCH_TEXT]) {
     world *w = calloc(1, sizeof *w);
     kk_error error = {0};
@@ -209,7 +209,7 @@ static void *open_with(const simbench_scene *scene, bool uses_rk4, int sweeps, i
     w->scene = *scene;
     w->uses_rk4 = uses_rk4;
     w->sweeps = sweeps;
-    w->discrete = discrete;
+    w->detection = detection;
     if (!holds(build(w, &error), &error, trouble)) {
         close_world(w);
         return NULL;
@@ -243,7 +243,7 @@ static void turn_push(world *w) {
     const kk_mat3 R = kk_quat_to_mat3((kk_quat){q[0], q[1], q[2], q[3]});
     const kk_vec3 f = kk_mat3_tmul_vec(R, w->push[body]);
     const int is_base = body > w->scene.body_count;
-    const kk_vec3 c = is_base ? vec(simbench_robot_link(0).centre) : kk_vec3_make(0, 0, 0);
+    const kk_vec3 c = is_base ? vec(simbench_robot_link(0).center) : kk_vec3_make(0, 0, 0);
     w->wrench[body] = kk_force_make(kk_vec3_cross(c, f), f);
 }
 

@@ -163,7 +163,7 @@ static void set3(double *x, double a, double b, double c) {
 static simbench_link base_link(void) {
     const double m = 21.39, x = 0.531, y = 0.232, z = 0.26;
     simbench_link l = {.parent = -1, .mass = m, .has_box = true};
-    set3(l.centre, 0, 0, 0.08);
+    set3(l.center, 0, 0, 0.08);
     set3(l.moments, m * (y * y + z * z) / 12, m * (x * x + z * z) / 12, m * (x * x + y * y) / 12);
     set3(l.shape_at, 0, 0, 0.08);
     set3(l.shape_size, x, y, z);
@@ -177,14 +177,14 @@ static simbench_link leg_link(int part, double fore, double left, int base) {
         set3(l.at, 0.2629 * fore, 0.115 * left, 0);
         set3(l.axis, 1, 0, 0);
         l.mass = 1.1064;
-        set3(l.centre, 0.03 * fore, 0.015 * left, 0);
+        set3(l.center, 0.03 * fore, 0.015 * left, 0);
         set3(l.moments, 0.0012, 0.0015, 0.0015);
         l.target = 0.03 * left;
     } else if (part == 1) {
         set3(l.at, 0.0585 * fore, 0.0315 * left, 0);
         set3(l.axis, 0, 1, 0);
         l.mass = 1.51;
-        set3(l.centre, 0, 0.09 * left, -0.1);
+        set3(l.center, 0, 0.09 * left, -0.1);
         set3(l.moments, 0.0116, 0.0116, 0.0016);
         l.target = 0.4 * fore;
     } else {
@@ -192,7 +192,7 @@ static simbench_link leg_link(int part, double fore, double left, int base) {
         set3(l.at, 0, 0.111 * left, -0.25);
         set3(l.axis, 0, 1, 0);
         l.mass = 0.5103;
-        set3(l.centre, 0, -0.009 * left, -0.1916);
+        set3(l.center, 0, -0.009 * left, -0.1916);
         set3(l.moments, 0.0061, 0.0061, 0.0003);
         l.target = -0.8 * fore;
         l.has_ball = true;

@@ -32,11 +32,11 @@ typedef struct simbench_body {
     double mass, position[3], velocity[3];
 } simbench_body;
 
-/// A link of the quadruped, its inertia about its centre of mass in its own axes.
+/// A link of the quadruped, its inertia about its center of mass in its own axes.
 typedef struct simbench_link {
     int parent; ///< −1: the base, which is free
     double at[3], axis[3];
-    double mass, centre[3], moments[3];
+    double mass, center[3], moments[3];
     bool has_ball, has_box; ///< a shape: a foot, the trunk
     double shape_at[3], shape_size[3];
     double target; ///< angle it starts from and is held at
@@ -70,9 +70,9 @@ typedef struct simbench_engine {
     void (*close)(void *world);
     /// False where it fails: `trouble` says why.
     bool (*step)(void *world, char trouble[SIMBENCH_TEXT]);
-    /// Centre and its velocity, world axes.
+    /// Center and its velocity, world axes.
     void (*body)(void *world, int index, double position[3], double velocity[3]);
-    /// Force on the centre of mass of a body, or of a robot's base (−1 − robot), world axes, in every step from now on.
+    /// Force on the center of mass of a body, or of a robot's base (−1 − robot), world axes, in every step from now on.
     void (*push)(void *world, int body, const double force[3]);
     void (*joints)(void *world, int robot, double angle[SIMBENCH_JOINTS], double speed[SIMBENCH_JOINTS]);
     /// Torques of the next step.

@@ -203,8 +203,8 @@ const double *EXPORT(kkw_v)(const kk_session *session) {
 double *EXPORT(kkw_control)(kk_session *session) {
     return kk_session_control(session);
 }
-const double *EXPORT(kkw_readings)(kk_session *session) {
-    return kk_session_readings(session);
+const double *EXPORT(kkw_sensor_data)(kk_session *session) {
+    return kk_session_sensor_data(session);
 }
 uint64_t EXPORT(kkw_state_hash)(const kk_session *session) {
     return kk_state_hash(kk_session_state(session));
@@ -212,7 +212,7 @@ uint64_t EXPORT(kkw_state_hash)(const kk_session *session) {
 uint64_t EXPORT(kkw_model_hash)(const kk_session *session) {
     return kk_model_hash(kk_session_model(session));
 }
-/// which: 0 nq, 1 nv, 2 bodies, 3 actuators, 4 readings, 5 contacts of the last step
+/// which: 0 nq, 1 nv, 2 bodies, 3 actuators, 4 sensor data, 5 contacts of the last step
 int EXPORT(kkw_count)(kk_session *session, int which) {
     const kk_model *m = kk_session_model(session);
     switch (which) {
@@ -220,12 +220,12 @@ int EXPORT(kkw_count)(kk_session *session, int which) {
     case 1: return kk_model_nv(m);
     case 2: return kk_model_nbody(m);
     case 3: return kk_model_nactuator(m);
-    case 4: return kk_model_nreading(m);
-    default: return kk_simulator_contact_count(kk_session_simulator(session));
+    case 4: return kk_model_nsensordata(m);
+    default: return kk_simulator_ncontact(kk_session_simulator(session));
     }
 }
 double EXPORT(kkw_residual)(kk_session *session) {
-    return kk_simulator_report(kk_session_simulator(session)).residual;
+    return kk_simulator_report(kk_session_simulator(session))->residual;
 }
 
 int EXPORT(kkw_state_save)(const kk_session *session) {
@@ -394,7 +394,7 @@ static kk_view_source source_of(const kk_model *m, const kk_recording_info *info
     return source;
 }
 
-/// A frame of a recorded step, drawn with the session's model. KK_SIZE_MISMATCH where the model does not fit. Contacts, forces and readings are there where
+/// A frame of a recorded step, drawn with the session's model. KK_SIZE_MISMATCH where the model does not fit. Contacts, forces and sensor data are there where
 /// the step, taken again, gives the state that was recorded.
 int EXPORT(kkw_recording_frame)(kk_session *session, kk_recording *recording, double step) {
     const kk_model *m = kk_session_model(session);
@@ -408,8 +408,8 @@ int EXPORT(kkw_recording_frame)(kk_session *session, kk_recording *recording, do
     const int is_same = go_again(m, recording, (int64_t)step + 1) == KK_OK;
     const kk_status status = kk_recording_get_frame(recording, (int64_t)step, &f, &last_error);
     const int agrees = is_same && !status && kk_state_hash(again.state) == f.state_hash;
-    const size_t size = kk_view_frame_size(m, agrees ? kk_simulator_contact_count(again.simulator) : 0);
-    double *readings = calloc((size_t)kk_model_nreading(m) + 1, sizeof *readings);
+    const size_t size = kk_view_frame_size(m, agrees ? kk_simulator_ncontact(again.simulator) : 0);
+    double *readings = calloc((size_t)kk_model_nsensordata(m) + 1, sizeof *readings);
     char *bytes = status == KK_OK ? malloc(size) : NULL;
     if (!bytes || !readings || !data_for(m)) {
         free(bytes);

@@ -38,7 +38,7 @@ export class Frame {
     readonly v: Float32Array;
     readonly torque: Float32Array;
     readonly control: Float32Array;
-    readonly readings: Float32Array;
+    readonly sensorData: Float32Array;
     /** six a body: moment, force of its joint, in the body's frame */
     readonly wrenches: Float32Array;
 
@@ -58,7 +58,7 @@ export class Frame {
         this.failed = (flags & 2) !== 0;
         this.replays = (flags & 4) !== 0;
         this.differs = (flags & 8) !== 0;
-        const [nbody, ncontact, nq, nv, nactuator, nreading] = [36, 40, 44, 48, 52, 56].map(u);
+        const [nbody, ncontact, nq, nv, nactuator, nsensordata] = [36, 40, 44, 48, 52, 56].map(u);
         this.oldest = view.getFloat64(64, true);
         this.newest = view.getFloat64(72, true);
         this.hash = view.getBigUint64(80, true).toString(16).padStart(16, "0");
@@ -82,7 +82,7 @@ export class Frame {
         this.v = take(nv);
         this.torque = take(nv);
         this.control = take(nactuator);
-        this.readings = take(nreading);
+        this.sensorData = take(nsensordata);
         this.wrenches = take(6 * nbody);
     }
 }

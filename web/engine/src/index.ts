@@ -7,7 +7,7 @@
 //     console.log(session.time, session.q, session.hash);
 //     session.free();
 //
-// Typed arrays that look into the engine (q, v, control, readings) are views: read them anew after each call.
+// Typed arrays that look into the engine (q, v, control, sensorData) are views: read them anew after each call.
 
 import { Frame } from "./frame.js";
 import type { Command, Description, Message, Pose } from "./types.js";
@@ -209,7 +209,7 @@ export class Session {
     /** what the next step gets; write here */
     get control(): Float64Array { return this.numbers(this.engine.native.kkw_control(this.handle), this.count(3)); }
     /** of the sensors behind the last step */
-    get readings(): Float64Array { return this.numbers(this.engine.native.kkw_readings(this.handle), this.count(4)); }
+    get sensorData(): Float64Array { return this.numbers(this.engine.native.kkw_sensor_data(this.handle), this.count(4)); }
     /** of the whole state: the same on every machine */
     get hash(): string { return hex(this.engine.native.kkw_state_hash(this.handle)); }
     get modelHash(): string { return hex(this.engine.native.kkw_model_hash(this.handle)); }

@@ -44,7 +44,7 @@ export interface Body {
     parent: number;
     mass: number;
     com: Vec3;
-    /** xx, yy, zz, xy, xz, yz about the centre of mass */
+    /** xx, yy, zz, xy, xz, yz about the center of mass */
     moment: [number, number, number, number, number, number];
     /** absent for the world */
     joint?: Joint;
@@ -62,13 +62,13 @@ export interface Shape {
     visible: boolean;
     material: number;
     margin: number;
-    colour?: [number, number, number, number];
-    texture?: { file?: string; pattern?: "flat" | "gradient" | "checker"; colours?: number[]; repeat?: [number, number]; by_size?: boolean };
+    color?: [number, number, number, number];
+    texture?: { file?: string; pattern?: "flat" | "gradient" | "checker"; colors?: number[]; repeat?: [number, number]; by_size?: boolean };
 }
 
 export interface MeshPart {
     name: string | null;
-    colour?: [number, number, number, number];
+    color?: [number, number, number, number];
     first: number;
     count: number;
 }
@@ -137,7 +137,7 @@ export interface Description {
     nq: number;
     nv: number;
     options: { gravity: Vec3; timestep: number; integrator: "midpoint" | "rk4" };
-    step: { solver: "exact" | "openhrp" | "springhead" | "kuroda"; tolerance: number; max_sweeps: number; max_newton: number; budget: number; discrete: boolean; explicit_servos: boolean };
+    step: { solver: "exact" | "openhrp" | "springhead" | "kuroda"; tolerance: number; effort: "tolerance" | "newton" | "sweeps"; iterations: number; detection: "continuous" | "discrete" | "overlap"; explicit_servos: boolean };
     bodies: Body[];
     frames: { name: string; body: number; placement: Pose }[];
     shapes: Shape[];

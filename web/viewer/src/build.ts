@@ -348,8 +348,8 @@ export class Build {
             return [];
         }
         const size = geom ? read(geom, "size", []) : shape.size.map((x) => x / 2), names = SIZES[shape.type] ?? [];
-        const colour = make("input", { type: "color", value: `#${(shape.colour ?? [0.7, 0.7, 0.7]).slice(0, 3).map((x) => Math.round(255 * x).toString(16).padStart(2, "0")).join("")}`, "aria-label": t("colour") });
-        colour.onchange = () => set("rgba", `${[1, 3, 5].map((at) => (parseInt(colour.value.slice(at, at + 2), 16) / 255).toFixed(3)).join(" ")} 1`);
+        const color = make("input", { type: "color", value: `#${(shape.color ?? [0.7, 0.7, 0.7]).slice(0, 3).map((x) => Math.round(255 * x).toString(16).padStart(2, "0")).join("")}`, "aria-label": t("color") });
+        color.onchange = () => set("rgba", `${[1, 3, 5].map((at) => (parseInt(color.value.slice(at, at + 2), 16) / 255).toFixed(3)).join(" ")} 1`);
         return [...names.map((label, k) => numberField(label.length > 1 ? t(label as "radius") : `${t("half")} ${label}`, size[k] ?? 0, (x) => {
             const next = [...size];
             next[k] = Math.max(1e-4, x);
@@ -357,7 +357,7 @@ export class Build {
         }, "0.01", "m")),
         numberField(t("density"), geom ? Number(geom.getAttribute("density") ?? 1000) : 1000, (x) => set("density", String(Math.max(0.01, x))), "10", "kg/m³"),
         numberField(t("friction"), c.d.materials[shape.material]?.friction ?? 0.8, (x) => set("friction", `${Math.max(0, x)} 0 0`), "0.05"),
-        make("label", { class: "field" }, make("span", {}, t("colour")), colour)];
+        make("label", { class: "field" }, make("span", {}, t("color")), color)];
     }
 
     private jointSection(c: NonNullable<Build["chosen"]>): HTMLElement {

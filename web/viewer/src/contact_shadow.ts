@@ -35,16 +35,16 @@ export class ContactShadow {
     }
 
     /** @param casters  with what to draw each */
-    render(renderer: THREE.WebGLRenderer, casters: [THREE.Mesh, THREE.Material][], centre: THREE.Vector3, height: number, radius: number): void {
+    render(renderer: THREE.WebGLRenderer, casters: [THREE.Mesh, THREE.Material][], center: THREE.Vector3, height: number, radius: number): void {
         const { camera } = this;
         camera.left = camera.bottom = -radius;
         camera.right = camera.top = radius;
         camera.far = 0.35 * radius;
         camera.updateProjectionMatrix();
         camera.up.set(0, 1, 0);
-        camera.position.set(centre.x, centre.y, height);
-        camera.lookAt(centre.x, centre.y, height + 1);
-        this.plane.position.set(centre.x, centre.y, height + 0.0006 * radius);
+        camera.position.set(center.x, center.y, height);
+        camera.lookAt(center.x, center.y, height + 1);
+        this.plane.position.set(center.x, center.y, height + 0.0006 * radius);
         this.plane.scale.set(-2 * radius, 2 * radius, 1);
         const own = casters.map(([mesh]) => mesh.material), parents = casters.map(([mesh]) => mesh.parent), kept = renderer.getClearColor(new THREE.Color()), alpha = renderer.getClearAlpha();
         const auto = renderer.shadowMap.autoUpdate;

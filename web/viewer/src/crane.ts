@@ -169,8 +169,8 @@ export class Crane {
     private signs(): void {
         const crab = this.placeOf("crab") ?? [this.target.x, this.target.y, 0], ring = (x: number, y: number, r: number): [number, number, number][] =>
             Array.from({ length: 33 }, (_, i) => [x + r * Math.cos((i * Math.PI) / 16), y + r * Math.sin((i * Math.PI) / 16), TABLE]);
-        this.draw([{ kind: "line", points: ring(crab[0], crab[1], 0.05), colour: "#f08c00" }, { kind: "line", points: ring(crab[0], crab[1], 0.012), colour: "#f08c00" },
-            { kind: "polygon", points: ring(CHUTE.x, CHUTE.y, CHUTE.radius), colour: "#f5c518" }, { kind: "line", points: ring(CHUTE.x, CHUTE.y, CHUTE.radius), colour: "#f5c518" }]);
+        this.draw([{ kind: "line", points: ring(crab[0], crab[1], 0.05), color: "#f08c00" }, { kind: "line", points: ring(crab[0], crab[1], 0.012), color: "#f08c00" },
+            { kind: "polygon", points: ring(CHUTE.x, CHUTE.y, CHUTE.radius), color: "#f5c518" }, { kind: "line", points: ring(CHUTE.x, CHUTE.y, CHUTE.radius), color: "#f5c518" }]);
     }
 
     private bodyHeight(name: string): number {

@@ -38,7 +38,7 @@ export class Crowd {
     private readonly places: THREE.DataTexture;
     private readonly hidden = new Set<number>();
 
-    /** @param looks what every body looks like, in its own frame; with colours */
+    /** @param looks what every body looks like, in its own frame; with colors */
     constructor(looks: Map<number, THREE.BufferGeometry>, material: THREE.Material) {
         const bodies = [...looks.keys()];
         const geometry = mergeGeometries(bodies.map((body) => named(looks.get(body)!, body)))!;

@@ -117,12 +117,12 @@ export class SceneDocument {
     // ---- parts
 
     /** A body with one shape, loose or fixed to the world. @return its name */
-    add(part: Part, X: THREE.Matrix4, size: number[], options: { isFixed?: boolean; colour?: string; mesh?: string } = {}): string {
+    add(part: Part, X: THREE.Matrix4, size: number[], options: { isFixed?: boolean; color?: string; mesh?: string } = {}): string {
         const name = this.free(part), body = this.element("body", { name });
         setPose(body, X);
         options.isFixed || body.append(this.element("freejoint", { name }));
         body.append(this.element("geom", { name: `${name}_shape`, type: part, ...(part === "mesh" ? { mesh: options.mesh ?? "" } : { size: numbers(size) }), density: "500", friction: "0.8",
-            ...(options.colour ? { rgba: options.colour } : {}) }));
+            ...(options.color ? { rgba: options.color } : {}) }));
         this.section("worldbody").append(body);
         if (!options.isFixed) { // keyframes know of it, too: it comes last
             const [w, x, y, z] = read(body, "quat", [1, 0, 0, 0]);

@@ -2,15 +2,15 @@
 import * as THREE from "three";
 
 export type Mark =
-    | { kind: "line"; points: number[][]; colour: string }
-    | { kind: "cone"; at: number[]; along: number[]; angle: number; colour: string }
-    | { kind: "text"; at: number[]; text: string; colour: string }
-    | { kind: "polygon"; points: number[][]; colour: string };
+    | { kind: "line"; points: number[][]; color: string }
+    | { kind: "cone"; at: number[]; along: number[]; angle: number; color: string }
+    | { kind: "text"; at: number[]; text: string; color: string }
+    | { kind: "polygon"; points: number[][]; color: string };
 
 const vector = (p: number[]) => new THREE.Vector3(p[0], p[1], p[2]);
-const glass = (colour: string) => new THREE.MeshBasicMaterial({ color: new THREE.Color(colour), transparent: true, opacity: 0.35, side: THREE.DoubleSide, depthWrite: false, toneMapped: false });
+const glass = (color: string) => new THREE.MeshBasicMaterial({ color: new THREE.Color(color), transparent: true, opacity: 0.35, side: THREE.DoubleSide, depthWrite: false, toneMapped: false });
 
-function textSprite(text: string, colour: string): THREE.Sprite {
+function textSprite(text: string, color: string): THREE.Sprite {
     const canvas = document.createElement("canvas");
     const pen = canvas.getContext("2d")!, font = "500 44px system-ui, sans-serif";
     pen.font = font;
@@ -21,7 +21,7 @@ function textSprite(text: string, colour: string): THREE.Sprite {
     pen.lineJoin = "round";
     pen.strokeStyle = "#ffffffd0";
     pen.strokeText(text, 8, 45);
-    pen.fillStyle = colour;
+    pen.fillStyle = color;
     pen.fillText(text, 8, 45);
     const map = new THREE.CanvasTexture(canvas);
     map.colorSpace = THREE.SRGBColorSpace;
@@ -33,20 +33,20 @@ function textSprite(text: string, colour: string): THREE.Sprite {
 
 function make(mark: Mark): THREE.Object3D {
     switch (mark.kind) {
-    case "line": return new THREE.Line(new THREE.BufferGeometry().setFromPoints(mark.points.map(vector)), new THREE.LineBasicMaterial({ color: new THREE.Color(mark.colour), toneMapped: false }));
+    case "line": return new THREE.Line(new THREE.BufferGeometry().setFromPoints(mark.points.map(vector)), new THREE.LineBasicMaterial({ color: new THREE.Color(mark.color), toneMapped: false }));
     case "polygon": {
         const p = mark.points.map(vector), faces = p.slice(2).flatMap((_, i) => [p[0], p[i + 1], p[i + 2]]);
-        return new THREE.Mesh(new THREE.BufferGeometry().setFromPoints(faces), glass(mark.colour));
+        return new THREE.Mesh(new THREE.BufferGeometry().setFromPoints(faces), glass(mark.color));
     }
     case "cone": {
         const along = vector(mark.along), length = along.length() || 1e-3;
-        const mesh = new THREE.Mesh(new THREE.ConeGeometry(length * Math.tan(mark.angle), length, 24, 1, true).rotateX(-Math.PI / 2).translate(0, 0, length / 2), glass(mark.colour));
+        const mesh = new THREE.Mesh(new THREE.ConeGeometry(length * Math.tan(mark.angle), length, 24, 1, true).rotateX(-Math.PI / 2).translate(0, 0, length / 2), glass(mark.color));
         mesh.position.copy(vector(mark.at));
         mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), along.divideScalar(length));
         return mesh;
     }
     case "text": {
-        const sprite = textSprite(mark.text, mark.colour);
+        const sprite = textSprite(mark.text, mark.color);
         sprite.position.copy(vector(mark.at));
         return sprite;
     }

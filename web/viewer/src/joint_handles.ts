@@ -9,7 +9,7 @@ interface Chosen { d: Description; f: Frame; body: number }
 type Kind = "anchor" | "axis" | "lower" | "upper";
 export interface JointChange { anchor?: number[]; axis?: number[]; range?: [number, number] }
 
-const COLOUR: Record<Kind, number> = { anchor: 0xf08c00, axis: 0x1971c2, lower: 0xe03131, upper: 0x2f9e44 };
+const COLOR: Record<Kind, number> = { anchor: 0xf08c00, axis: 0x1971c2, lower: 0xe03131, upper: 0x2f9e44 };
 
 export class JointHandles {
     private readonly group = new THREE.Group();
@@ -23,7 +23,7 @@ export class JointHandles {
 
     constructor(private readonly stage: Stage, private readonly change: (change: JointChange, joins: boolean) => void) {
         const knob = (kind: Kind) => {
-            const mesh = new THREE.Mesh(new THREE.SphereGeometry(1, 16, 12), new THREE.MeshBasicMaterial({ color: COLOUR[kind], depthTest: false, transparent: true, toneMapped: false }));
+            const mesh = new THREE.Mesh(new THREE.SphereGeometry(1, 16, 12), new THREE.MeshBasicMaterial({ color: COLOR[kind], depthTest: false, transparent: true, toneMapped: false }));
             mesh.userData.kind = kind;
             mesh.renderOrder = 4;
             return mesh;
@@ -87,8 +87,8 @@ export class JointHandles {
         if (key !== this.drawn) {
             this.drawn = key;
             empty(this.arc);
-            const points = Array.from({ length: 49 }, (_, i) => point(from + ((to - from) * i) / 48)), centre = new THREE.Vector3().setFromMatrixPosition(zero);
-            const fan = points.slice(1).flatMap((p, i) => [centre, points[i], p]);
+            const points = Array.from({ length: 49 }, (_, i) => point(from + ((to - from) * i) / 48)), center = new THREE.Vector3().setFromMatrixPosition(zero);
+            const fan = points.slice(1).flatMap((p, i) => [center, points[i], p]);
             this.arc.add(new THREE.Mesh(new THREE.BufferGeometry().setFromPoints(fan), new THREE.MeshBasicMaterial({ color: 0xf59f00, transparent: true, opacity: 0.22, side: THREE.DoubleSide, depthWrite: false, toneMapped: false })));
         }
     }

@@ -1,4 +1,4 @@
-// What is drawn over the bodies: contact forces with their friction cones, joint axes, frames, centre of mass, ZMP and support polygon,
+// What is drawn over the bodies: contact forces with their friction cones, joint axes, frames, center of mass, ZMP and support polygon,
 // inertia ellipsoids, joint forces and moments, fields of view of range sensors, the spring that drags.
 import * as THREE from "three";
 import { mergeGeometries } from "three/addons/utils/BufferGeometryUtils.js";
@@ -19,8 +19,8 @@ function arrowGeometry(): THREE.BufferGeometry {
 }
 
 /** Signs are seen through bodies, as in pictures by `karakuri render`. */
-function instances(geometry: THREE.BufferGeometry, colour: number, opacity = 1): THREE.InstancedMesh {
-    const material = new THREE.MeshBasicMaterial({ color: colour, transparent: true, opacity, depthWrite: false, depthTest: opacity < 1, side: THREE.DoubleSide, toneMapped: false });
+function instances(geometry: THREE.BufferGeometry, color: number, opacity = 1): THREE.InstancedMesh {
+    const material = new THREE.MeshBasicMaterial({ color: color, transparent: true, opacity, depthWrite: false, depthTest: opacity < 1, side: THREE.DoubleSide, toneMapped: false });
     const mesh = new THREE.InstancedMesh(geometry, material, MOST);
     mesh.count = 0;
     mesh.frustumCulled = false;
@@ -204,7 +204,7 @@ export class Overlays {
                 this.placeArrow(this.arrows, position, force, Math.min(1, 0.25 + force.length()) * 0.5);
             }
             if (this.on.newtons && newtons.length() > 0.02 * 9.81 * d.mass) {
-                labels.push({ kind: "text", at: position.clone().add(force).toArray(), text: `${Number(newtons.length().toPrecision(3))} N`, colour: "#c92a2a" });
+                labels.push({ kind: "text", at: position.clone().add(force).toArray(), text: `${Number(newtons.length().toPrecision(3))} N`, color: "#c92a2a" });
             }
             const length = force.length();
             if (this.on.cones && length > 1e-4) {
@@ -221,14 +221,14 @@ export class Overlays {
 
     private axesOf(f: Frame, d: Description): void {
         const points: number[] = [];
-        const colours: number[] = [];
+        const colors: number[] = [];
         const add = (m: THREE.Matrix4, size: number) => {
             const e = m.elements;
             for (let k = 0; k < 3; k++) {
                 points.push(e[12], e[13], e[14], e[12] + size * e[4 * k], e[13] + size * e[4 * k + 1], e[14] + size * e[4 * k + 2]);
                 const rgb = [0.2, 0.2, 0.2];
                 rgb[k] = 0.9;
-                colours.push(...rgb, ...rgb);
+                colors.push(...rgb, ...rgb);
             }
         };
         const size = Math.min(0.12, 0.03 * Math.cbrt(d.mass + 1));
@@ -250,7 +250,7 @@ export class Overlays {
         this.axes.geometry.dispose();
         this.axes.geometry = new THREE.BufferGeometry();
         this.axes.geometry.setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
-        this.axes.geometry.setAttribute("color", new THREE.Float32BufferAttribute(colours, 3));
+        this.axes.geometry.setAttribute("color", new THREE.Float32BufferAttribute(colors, 3));
     }
 
     /** Ways of tendons from place to place; where they go round a shape, past its frame. */
@@ -300,7 +300,7 @@ export class Overlays {
                 const p = frame.placement;
                 X.multiply(new THREE.Matrix4().compose(new THREE.Vector3(p[4], p[5], p[6]), new THREE.Quaternion(p[1], p[2], p[3], p[0]), new THREE.Vector3(1, 1, 1)));
             }
-            const reading = f.readings[s.first];
+            const reading = f.sensorData[s.first];
             const reach = reading > 0 ? reading : s.cutoff || 1;
             const along = new THREE.Vector3(0, 0, reach).transformDirection(X).multiplyScalar(reach);
             this.place(this.views, new THREE.Vector3().setFromMatrixPosition(X), along, Math.max(0.01, reach * Math.tan(s.field)));

@@ -1,14 +1,14 @@
-// Colours of what a file gives none: the same as those of `karakuri render` (tools/cli/render/cast.c).
+// Colors of what a file gives none: the same as those of `karakuri render` (tools/cli/render/cast.c).
 import type { Description } from "karakuri-dynamics";
 
-/** Loose things, one colour after the other. */
+/** Loose things, one color after the other. */
 const PROPS: [number, number, number][] = [[0.86, 0.36, 0.28], [0.27, 0.53, 0.77], [0.94, 0.71, 0.26], [0.36, 0.64, 0.49], [0.61, 0.46, 0.72], [0.90, 0.55, 0.33],
     [0.42, 0.69, 0.75], [0.78, 0.43, 0.55]];
 const WORLD: [number, number, number] = [0.72, 0.73, 0.74];
 const TIP: [number, number, number] = [0.80, 0.27, 0.20], PORCELAIN: [number, number, number] = [0.91, 0.90, 0.87], GRAPHITE: [number, number, number] = [0.33, 0.36, 0.41];
 
-/** sRGB of a body whose shapes have no colour. Links of a robot: porcelain and graphite in turn, tips in red. */
-export function colourOfBody(d: Description, body: number): [number, number, number] {
+/** sRGB of a body whose shapes have no color. Links of a robot: porcelain and graphite in turn, tips in red. */
+export function colorOfBody(d: Description, body: number): [number, number, number] {
     if (body === 0) {
         return WORLD;
     }

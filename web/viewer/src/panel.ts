@@ -175,7 +175,10 @@ export class Panel {
     private solverFolder(d: Description): void {
         const folder = this.folder(t("solver"));
         folder.add({ [t("solver")]: d.step.solver }, t("solver"), ["exact", "openhrp", "springhead", "kuroda"]).onChange((v: string) => this.edit("step", undefined, "solver", v));
-        this.number(folder, t("budget"), d.step.budget, 0, 100, (v) => this.edit("step", undefined, "budget", Math.round(v)), 1);
+        this.number(folder, t("budget"), d.step.effort === "sweeps" ? d.step.iterations : 0, 0, 100, (v) => {
+            this.edit("step", undefined, "effort", v > 0 ? "sweeps" : "tolerance");
+            this.edit("step", undefined, "iterations", Math.round(v));
+        }, 1);
         this.number(folder, `${t("tolerance")} 10^`, Math.log10(d.step.tolerance || 1e-9), -13, -3, (v) => this.edit("step", undefined, "tolerance", 10 ** v), 1);
         folder.add({ [t("explicitServos")]: d.step.explicit_servos }, t("explicitServos")).onChange((v: boolean) => this.edit("step", undefined, "explicit_servos", v));
         folder.add({ [t("integrator")]: d.options.integrator }, t("integrator"), ["midpoint", "rk4"]).onChange((v: string) => this.edit("option", undefined, "integrator", v));

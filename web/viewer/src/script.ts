@@ -1,4 +1,4 @@
-// Behaviour scripts: a few lines of JavaScript run before every step, with the signals and actuators a C controller sees.
+// Behavior scripts: a few lines of JavaScript run before every step, with the signals and actuators a C controller sees.
 //
 //     import { gait } from "./gait.js";                        // another script of the scene
 //     const gain = robot.param("gain", 1, 0, 5);               // a slider
@@ -29,10 +29,10 @@ export interface Robot {
     param(name: string, value: number, lower?: number, upper?: number): number;
     /** drawn until the next step */
     readonly draw: {
-        line(points: Point[], colour?: string): void;
-        cone(at: Point, along: Point, angle: number, colour?: string): void;
-        text(at: Point, text: string, colour?: string): void;
-        polygon(points: Point[], colour?: string): void;
+        line(points: Point[], color?: string): void;
+        cone(at: Point, along: Point, angle: number, color?: string): void;
+        text(at: Point, text: string, color?: string): void;
+        polygon(points: Point[], color?: string): void;
     };
 }
 
@@ -63,7 +63,7 @@ const textOf = (error: unknown) => (error instanceof Error ? `${error.name}: ${e
 
 /** A module's syntax errors carry no line, those of a plain worker do: one is begun with the script, and goes no further than its first line. */
 function lineOfSyntaxError(text: string): Promise<number> {
-    const url = urlOf(`throw 0;\nfunction behaviour(robot, memory) {\n${text.replace(IMPORT, "")}\n}`);
+    const url = urlOf(`throw 0;\nfunction behavior(robot, memory) {\n${text.replace(IMPORT, "")}\n}`);
     return new Promise((good) => {
         const worker = new Worker(url);
         const end = (line: number) => {
@@ -101,7 +101,7 @@ function moduleOf(text: string, files: ScriptFile[], urls: string[], depth = 0):
 
 function bodyModule(text: string, files: ScriptFile[], urls: string[]): string {
     const imports = (text.match(IMPORT) ?? []).join(" ");
-    return `${moduleOf(imports, files, urls)}\nexport default function behaviour(robot, memory) {\n${text.replace(IMPORT, "")}\n}\n`;
+    return `${moduleOf(imports, files, urls)}\nexport default function behavior(robot, memory) {\n${text.replace(IMPORT, "")}\n}\n`;
 }
 
 const known = (names: Map<string, number>, key: string | symbol, what: string): number => {
@@ -160,10 +160,10 @@ function drawingOf(marks: Mark[]): Robot["draw"] {
     };
     const add = (mark: Mark) => { marks.length < LIMIT && marks.push(mark); };
     return {
-        line: (points, colour = "#1971c2") => add({ kind: "line", points: points.map(point), colour }),
-        polygon: (points, colour = "#1971c2") => add({ kind: "polygon", points: points.map(point), colour }),
-        cone: (at, along, angle, colour = "#15aabf") => add({ kind: "cone", at: point(at), along: point(along), angle: Number(angle), colour }),
-        text: (at, text, colour = "#212529") => add({ kind: "text", at: point(at), text: String(text).slice(0, 80), colour }),
+        line: (points, color = "#1971c2") => add({ kind: "line", points: points.map(point), color }),
+        polygon: (points, color = "#1971c2") => add({ kind: "polygon", points: points.map(point), color }),
+        cone: (at, along, angle, color = "#15aabf") => add({ kind: "cone", at: point(at), along: point(along), angle: Number(angle), color }),
+        text: (at, text, color = "#212529") => add({ kind: "text", at: point(at), text: String(text).slice(0, 80), color }),
     };
 }
 
@@ -186,7 +186,7 @@ export async function compileScript(text: string, session: Session, description:
         control: named(actuators, "actuator", (i) => session.control[i], (i, value) => { session.control[i] = value; }),
         sensor: named(index(description.sensors, (s) => s.name, (_, i) => i), "sensor", (i) => {
             const s = description.sensors[i] as Description["sensors"][number] | undefined;
-            const all = session.readings;
+            const all = session.sensorData;
             return s === undefined ? undefined! : s.count === 1 ? all[s.first] : all.slice(s.first, s.first + s.count);
         }),
         pose: (body) => session.bodyPose(session.q.slice(), known(bodies, body, "body")),
@@ -202,7 +202,7 @@ export async function compileScript(text: string, session: Session, description:
         draw: drawingOf(marks),
     };
     const urls: string[] = [];
-    const behaviour = await compile(text, files, urls);
+    const behavior = await compile(text, files, urls);
     Object.freeze(robot);
     const memory = {};
     return {
@@ -210,7 +210,7 @@ export async function compileScript(text: string, session: Session, description:
         run() {
             marks.length = 0;
             try {
-                behaviour(robot, memory);
+                behavior(robot, memory);
             } catch (error) {
                 throw new ScriptError(lineOf(error, urls), textOf(error));
             }

@@ -1,4 +1,4 @@
-// The field for behaviour scripts, their sliders, and the question before those of somebody else's file run.
+// The field for behavior scripts, their sliders, and the question before those of somebody else's file run.
 import type { Description } from "karakuri-dynamics";
 import { $, button, make } from "./dom.js";
 import type { Parameter, ScriptFile } from "./script.js";

@@ -4,7 +4,7 @@ import { mergeGeometries } from "three/addons/utils/BufferGeometryUtils.js";
 import type { Description, Shape } from "karakuri-dynamics";
 import { setCreasedNormals } from "./creases.js";
 import { principal } from "./overlays.js";
-import { colourOfBody } from "./palette.js";
+import { colorOfBody } from "./palette.js";
 import type { Sky } from "./sky.js";
 
 export interface Buffers { meshes: ArrayBuffer[]; heights: ArrayBuffer[] }
@@ -12,7 +12,7 @@ export interface Buffers { meshes: ArrayBuffer[]; heights: ArrayBuffer[] }
 /** set where the processor draws: plainer surfaces */
 export const drawing = { isPlain: false };
 
-/** Triangles of a mesh; faces of a part are a group with the part's colour. */
+/** Triangles of a mesh; faces of a part are a group with the part's color. */
 function meshGeometry(d: Description, buffers: Buffers, index: number): THREE.BufferGeometry {
     const info = d.meshes[index];
     const bytes = buffers.meshes[index];
@@ -64,13 +64,13 @@ export function shapeGeometry(d: Description, buffers: Buffers, s: Shape): THREE
 
 /** A pattern that a file describes, as a picture of its own. */
 function patternTexture(texture: NonNullable<Shape["texture"]>): THREE.Texture | undefined {
-    if (texture.pattern !== "checker" && texture.pattern !== "gradient" || !texture.colours) {
+    if (texture.pattern !== "checker" && texture.pattern !== "gradient" || !texture.colors) {
         return undefined;
     }
     const canvas = document.createElement("canvas");
     canvas.width = canvas.height = 128;
     const pen = canvas.getContext("2d")!;
-    const [first, second] = [0, 3].map((at) => `rgb(${texture.colours!.slice(at, at + 3).map((c) => Math.round(255 * c)).join(" ")})`);
+    const [first, second] = [0, 3].map((at) => `rgb(${texture.colors!.slice(at, at + 3).map((c) => Math.round(255 * c)).join(" ")})`);
     pen.fillStyle = first;
     pen.fillRect(0, 0, 128, 128);
     if (texture.pattern === "checker") {
@@ -143,21 +143,21 @@ export function shapeMesh(d: Description, buffers: Buffers, s: Shape, cache: Map
         cache.set(key, (geometry = shapeGeometry(d, buffers, s)));
         s.mesh < 0 && geometry.clearGroups();
     }
-    const otherwise = colourOfBody(d, s.body);
+    const otherwise = colorOfBody(d, s.body);
     const parts = s.mesh >= 0 ? d.meshes[s.mesh].parts : [];
-    const isPainted = parts.length > 0 && !s.colour && parts.some((p) => p.colour);
+    const isPainted = parts.length > 0 && !s.color && parts.some((p) => p.color);
     if (!isPainted && geometry.groups.length > 0) {
         (geometry = geometry.clone()).clearGroups();
     }
     const map = s.texture && s.type !== "plane" ? patternTexture(s.texture) ?? fileTexture(s.texture, pictures) : undefined;
-    let look: THREE.Material | THREE.Material[] = s.type === "plane" ? sky.floorMaterial(drawing.isPlain) : material(s.colour ?? otherwise);
+    let look: THREE.Material | THREE.Material[] = s.type === "plane" ? sky.floorMaterial(drawing.isPlain) : material(s.color ?? otherwise);
     if (map) {
         geometry = geometry.clone();
         addCoordinates(geometry, s);
         (look as THREE.MeshStandardMaterial).map = map;
     }
     if (isPainted) {
-        look = parts.map((p) => material(p.colour ?? otherwise));
+        look = parts.map((p) => material(p.color ?? otherwise));
     }
     const mesh = new THREE.Mesh(geometry, look);
     const [w, x, y, z, px, py, pz] = s.placement;
@@ -172,7 +172,7 @@ export function shapeMesh(d: Description, buffers: Buffers, s: Shape, cache: Map
 export function inertiaBox(d: Description, body: number): THREE.Mesh {
     const b = d.bodies[body], { axes, values: [x, y, z] } = principal(b.moment);
     const edge = (sum: number) => Math.max(0.01, Math.sqrt(Math.max(0, (6 / b.mass) * sum)));
-    const mesh = new THREE.Mesh(new THREE.BoxGeometry(edge(y + z - x), edge(z + x - y), edge(x + y - z)), material(colourOfBody(d, body)));
+    const mesh = new THREE.Mesh(new THREE.BoxGeometry(edge(y + z - x), edge(z + x - y), edge(x + y - z)), material(colorOfBody(d, body)));
     mesh.applyMatrix4(axes.clone().setPosition(b.com[0], b.com[1], b.com[2]));
     mesh.userData.shape = -1;
     return mesh;
@@ -191,13 +191,13 @@ export function mergedMesh(parts: THREE.Mesh[]): THREE.Mesh {
         part.updateMatrix();
         const g = part.geometry.clone().applyMatrix4(part.matrix);
         const { r, g: green, b } = (part.material as THREE.MeshStandardMaterial).color;
-        const colours = new Float32Array(3 * g.attributes.position.count);
-        for (let i = 0; i < colours.length; i += 3) {
-            colours.set([r, green, b], i);
+        const colors = new Float32Array(3 * g.attributes.position.count);
+        for (let i = 0; i < colors.length; i += 3) {
+            colors.set([r, green, b], i);
         }
         triangles += (g.index?.count ?? g.attributes.position.count) / 3;
         ends.push([triangles, part.userData.shape as number]);
-        return g.deleteAttribute("uv").setAttribute("color", new THREE.BufferAttribute(colours, 3));
+        return g.deleteAttribute("uv").setAttribute("color", new THREE.BufferAttribute(colors, 3));
     });
     const mesh = new THREE.Mesh(mergeGeometries(geometries)!, mergedMaterial());
     geometries.forEach((g) => g.dispose());

@@ -12,7 +12,7 @@ THREE.ShaderChunk.tonemapping_pars_fragment = THREE.ShaderChunk.tonemapping_pars
 export const SUN = new THREE.Vector3(Math.cos((-62 - 55) * Math.PI / 180), Math.sin((-62 - 55) * Math.PI / 180), 1.05).normalize();
 const LIGHT = { horizon: [0.86, 0.90, 0.94], zenith: [0.42, 0.60, 0.84] }, DARK = { horizon: [0.035, 0.04, 0.05], zenith: [0.012, 0.014, 0.02] };
 const FLOOR = [0.53, 0.555, 0.59], DARK_FLOOR = [0.075, 0.08, 0.09];
-const colour = (rgb: number[]) => new THREE.Color().setRGB(rgb[0], rgb[1], rgb[2], THREE.LinearSRGBColorSpace);
+const color = (rgb: number[]) => new THREE.Color().setRGB(rgb[0], rgb[1], rgb[2], THREE.LinearSRGBColorSpace);
 
 const DOME = `varying vec3 way; void main() { way = position; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); gl_Position.z = gl_Position.w; }`;
 const AIR = `
@@ -35,7 +35,7 @@ export class Sky {
     readonly group = new THREE.Group();
     readonly sun = new THREE.DirectionalLight(0xffffff, Math.PI);
     private readonly bounce = new THREE.HemisphereLight(0xffffff, 0xffffff, Math.PI);
-    private readonly air = { horizon: { value: colour(LIGHT.horizon) }, zenith: { value: colour(LIGHT.zenith) } };
+    private readonly air = { horizon: { value: color(LIGHT.horizon) }, zenith: { value: color(LIGHT.zenith) } };
     private readonly floor = { squareSide: { value: 0.5 }, middle: { value: new THREE.Vector3() }, reach: { value: 2 } };
     private readonly dome: THREE.Mesh;
     private environment: THREE.WebGLRenderTarget | undefined;
@@ -43,7 +43,7 @@ export class Sky {
 
     constructor(private readonly renderer: THREE.WebGLRenderer, private readonly scene: THREE.Scene) {
         renderer.toneMapping = THREE.CustomToneMapping;
-        this.sun.color = colour([1.28, 1.20, 1.08]);
+        this.sun.color = color([1.28, 1.20, 1.08]);
         this.sun.castShadow = true;
         this.sun.shadow.mapSize.set(2048, 2048);
         this.sun.shadow.bias = -0.0004;
@@ -60,7 +60,7 @@ export class Sky {
         this.group.add(this.sun, this.sun.target, this.bounce, this.dome);
     }
 
-    /** Lit by the map where surfaces shine, by two colours where the processor draws. */
+    /** Lit by the map where surfaces shine, by two colors where the processor draws. */
     setMapped(isMapped: boolean): void {
         if (isMapped && !this.environment) {
             const maker = new THREE.PMREMGenerator(this.renderer);
@@ -75,12 +75,12 @@ export class Sky {
     setDark(dark: boolean): void {
         this.isDark = dark;
         const air = dark ? DARK : LIGHT, dim = dark ? 0.55 : 1;
-        this.air.horizon.value.copy(colour(air.horizon));
-        this.air.zenith.value.copy(colour(air.zenith));
+        this.air.horizon.value.copy(color(air.horizon));
+        this.air.zenith.value.copy(color(air.zenith));
         this.sun.intensity = Math.PI * (dark ? 0.75 : 1);
         this.scene.environmentIntensity = dim;
-        this.bounce.color = colour([0.6 * dim, 0.66 * dim, 0.75 * dim]);
-        this.bounce.groundColor = colour([0.25 * dim, 0.24 * dim, 0.23 * dim]);
+        this.bounce.color = color([0.6 * dim, 0.66 * dim, 0.75 * dim]);
+        this.bounce.groundColor = color([0.25 * dim, 0.24 * dim, 0.23 * dim]);
         this.paint?.(dark);
     }
 
@@ -88,13 +88,13 @@ export class Sky {
     private paint: ((dark: boolean) => void) | undefined;
 
     /** Around a place, as wide as what is shown; squares are a fifth of it, a round number. */
-    surround(centre: THREE.Vector3, radius: number, size: number): void {
+    surround(center: THREE.Vector3, radius: number, size: number): void {
         let side = 1e-4;
         for (let i = 0; side * [2, 2.5, 2][i % 3] < size / 5 && i < 40; i++) {
             side *= [2, 2.5, 2][i % 3];
         }
         this.floor.squareSide.value = side;
-        this.floor.middle.value.copy(centre);
+        this.floor.middle.value.copy(center);
         this.floor.reach.value = size;
         const box = this.sun.shadow.camera;
         box.left = box.bottom = -radius;
@@ -103,15 +103,15 @@ export class Sky {
         box.far = 8 * radius;
         box.updateProjectionMatrix();
         this.sun.shadow.normalBias = (3 * radius) / this.sun.shadow.mapSize.x; // a texel and a half
-        this.move(centre);
+        this.move(center);
     }
 
     /** Sun and haze follow what is looked at. */
-    move(centre: THREE.Vector3): void {
+    move(center: THREE.Vector3): void {
         const far = this.sun.shadow.camera.far / 2.6;
-        this.sun.target.position.copy(centre);
-        this.sun.position.copy(centre).addScaledVector(SUN, far);
-        this.floor.middle.value.copy(centre);
+        this.sun.target.position.copy(center);
+        this.sun.position.copy(center).addScaledVector(SUN, far);
+        this.floor.middle.value.copy(center);
     }
 
     update(camera: THREE.PerspectiveCamera): void {
@@ -123,7 +123,7 @@ export class Sky {
     floorMaterial(isPlain: boolean): THREE.Material {
         const material = isPlain ? new THREE.MeshBasicMaterial() : new THREE.MeshStandardMaterial({ roughness: 0.95, metalness: 0 });
         const lit = isPlain ? 1.42 : 1;
-        const paint = (dark: boolean) => material.color.copy(colour(dark ? DARK_FLOOR : FLOOR)).multiplyScalar(lit);
+        const paint = (dark: boolean) => material.color.copy(color(dark ? DARK_FLOOR : FLOOR)).multiplyScalar(lit);
         paint(this.isDark);
         const before = this.paint;
         this.paint = (dark) => { before?.(dark); paint(dark); };

@@ -248,17 +248,17 @@ export class Stage {
     /** Looks at everything that moves, or at a body, from one of the sides. */
     frameAll(from: readonly [number, number, number] | readonly number[] = PRESETS.corner, body = -1): void {
         const box = this.bounds(body);
-        const centre = box.getCenter(new THREE.Vector3());
+        const center = box.getCenter(new THREE.Vector3());
         const size = box.getSize(new THREE.Vector3());
         const radius = Math.max(0.05, size.length() / 2);
         const away = new THREE.Vector3(from[0], from[1], from[2]).normalize().multiplyScalar(Math.min(120, this.distanceFor(size)));
-        this.controls.target.copy(centre);
-        this.camera.position.copy(centre).add(away);
+        this.controls.target.copy(center);
+        this.camera.position.copy(center).add(away);
         this.camera.near = Math.max(0.002, radius / 200);
         this.camera.far = Math.max(450, radius * 40);
         this.camera.updateProjectionMatrix();
         this.size = Math.max(0.1, size.length());
-        this.sky.surround(centre, Math.min(20, radius * 1.5), this.size);
+        this.sky.surround(center, Math.min(20, radius * 1.5), this.size);
         if (this.view) { // made for a wide window; from farther away in a narrow one
             this.controls.target.set(...this.view[1]);
             this.camera.position.set(...this.view[0]);
@@ -347,8 +347,8 @@ export class Stage {
         }
         this.sky.update(this.camera);
         if (this.contact.plane.visible && this.frame) {
-            const centre = this.sky.sun.target.position;
-            this.contact.render(this.renderer, this.casters.filter(([m]) => m.visible && m.castShadow), centre, this.floor!, Math.min(12, 0.75 * this.size));
+            const center = this.sky.sun.target.position;
+            this.contact.render(this.renderer, this.casters.filter(([m]) => m.visible && m.castShadow), center, this.floor!, Math.min(12, 0.75 * this.size));
         }
         this.through && this.lookThrough(this.through);
         this.renderer.render(this.scene, this.camera);

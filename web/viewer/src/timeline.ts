@@ -6,7 +6,7 @@ import type { FrameLog } from "./log.js";
 import type { Store } from "./store.js";
 import { t } from "./words.js";
 
-const COLOUR = { contact: "#1c7ed6", limit: "#e8590c", failed: "#e03131" };
+const COLOR = { contact: "#1c7ed6", limit: "#e8590c", failed: "#e03131" };
 
 export class Timeline {
     private isScrubbing = false;
@@ -99,7 +99,7 @@ export class Timeline {
             contacts = g.contactCount;
             wasLimit = isLimit;
             if (kind) {
-                pen.fillStyle = COLOUR[kind];
+                pen.fillStyle = COLOR[kind];
                 pen.fillRect(((g.step - f.oldest) / span) * (width - 2), 0, 2, kind === "contact" ? 3 : 6);
             }
         }

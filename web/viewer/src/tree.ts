@@ -31,10 +31,10 @@ export function signalsOfScene(d: Description): Signal[] {
     return [at("kinetic energy", "J", (f) => f.kinetic), at("potential energy", "J", (f) => f.potential), at("energy", "J", (f) => f.kinetic + f.potential),
         at("contacts", "", (f) => f.contactCount), at("residual", "m/s", (f) => f.residual),
         at("power of actuators", "W", (f) => f.torque.reduce((sum, tau, i) => sum + tau * f.v[i], 0)),
-        ...["x", "y", "z"].map((axis, k) => at(`centre of mass ${axis}`, "m", (f: Frame) => f.com[k])),
+        ...["x", "y", "z"].map((axis, k) => at(`center of mass ${axis}`, "m", (f: Frame) => f.com[k])),
         ...["x", "y"].map((axis, k) => at(`ZMP ${axis}`, "m", (f: Frame) => f.zmp[k])),
         ...d.sensors.flatMap((s, i) => Array.from({ length: s.count }, (_, k): Signal => ({
-            id: `sensor ${i} ${k}`, label: `${s.name || s.type.replaceAll("_", " ")}${s.count > 1 ? ` ${k}` : ""}`, unit: "", read: (f) => f.readings[s.first + k] })))];
+            id: `sensor ${i} ${k}`, label: `${s.name || s.type.replaceAll("_", " ")}${s.count > 1 ? ` ${k}` : ""}`, unit: "", read: (f) => f.sensorData[s.first + k] })))];
 }
 
 /** The signal that a name stands for, of whatever model is there. */

@@ -4,11 +4,11 @@ const WORDS = {
     step: ["One step", "1ステップ"], reset: ["Start again", "最初から"], live: ["now", "現在"], replay: ["the past", "過去"], fork: ["Go on from here", "ここから分岐"], ended: ["the simulation has ended", "シミュレーションは終了しました"],
     speed: ["Speed", "速度"], time: ["Time", "時間"], residual: ["residual of the step", "ステップの残差"], contacts: ["contact forces", "接触力"], newtons: ["newtons at the contacts", "接触力の数値"],
     proved: ["Exact", "厳密"], degraded: ["Approximate", "近似"], stepFailed: ["a step failed", "ステップ失敗"], inTime: ["real time", "実時間"],
-    scene: ["Scene", "シーン"], tuning: ["Tuning", "調整"], plots: ["Plots", "グラフ"], script: ["Behaviour", "行動"], show: ["Show", "表示"], build: ["Build", "組み立て"],
+    scene: ["Scene", "シーン"], tuning: ["Tuning", "調整"], plots: ["Plots", "グラフ"], script: ["Behavior", "行動"], show: ["Show", "表示"], build: ["Build", "組み立て"],
     world: ["World", "環境"], gravity: ["gravity", "重力"], timestep: ["time step", "時間刻み"], targets: ["Targets", "目標値"], gains: ["Gains", "ゲイン"], all: ["all", "全部"],
     limits: ["Limits", "制限"], masses: ["Masses", "質量"], friction: ["Friction", "摩擦"], solver: ["Solver", "ソルバ"], budget: ["sweep budget (0: exact)", "反復上限 (0: 厳密)"],
     tolerance: ["tolerance", "許容残差"], explicitServos: ["explicit servos", "陽的サーボ"], integrator: ["integrator", "積分法"], default: ["default", "標準"], material: ["material", "材質"], actuator: ["actuator", "アクチュエータ"],
-    cones: ["friction cones", "摩擦錐"], joints: ["joint axes", "関節軸"], frames: ["frames", "座標系"], com: ["centre of mass", "重心"], zmp: ["ZMP and support", "ZMPと支持多角形"], tendons: ["tendons", "腱"],
+    cones: ["friction cones", "摩擦錐"], joints: ["joint axes", "関節軸"], frames: ["frames", "座標系"], com: ["center of mass", "重心"], zmp: ["ZMP and support", "ZMPと支持多角形"], tendons: ["tendons", "腱"],
     inertia: ["inertia ellipsoids", "慣性楕円体"], wrenches: ["joint forces", "関節力"], sensors: ["range sensors", "距離センサ"], signs: ["Signs", "記号"], bodies: ["Bodies", "剛体"], camera: ["Camera", "カメラ"],
     visualView: ["as they look", "外観"], collisionView: ["collision shapes", "衝突形状"], inertiaView: ["inertias", "慣性"], ghost: ["ghost of the other future", "分岐前の残像"], modelCamera: ["the model's camera", "モデルのカメラ"],
     front: ["Front", "前"], back: ["Back", "後"], left: ["Left", "左"], right: ["Right", "右"], top: ["Top", "上"], corner: ["Corner", "斜め"],
@@ -34,7 +34,7 @@ const WORDS = {
     parts: ["Parts", "部品"], box: ["Box", "箱"], sphere: ["Ball", "球"], capsule: ["Capsule", "カプセル"], cylinder: ["Cylinder", "円柱"], ellipsoid: ["Ellipsoid", "楕円体"], mesh: ["Mesh…", "メッシュ…"], obstacle: ["fixed: an obstacle", "固定: 障害物にする"],
     placeHint: ["Click where it shall stand.", "置く場所をクリックしてください。"], pickHint: ["Click the other body, or the ground.", "相手の剛体か地面をクリックしてください。"], buildHint: ["Choose a part, then click where it shall stand. Click a body to change it.", "部品を選び、置く場所をクリック。剛体をクリックすると編集できます。"],
     undo: ["Undo", "元に戻す"], redo: ["Redo", "やり直す"], duplicate: ["Duplicate", "複製"], delete: ["Delete", "削除"], translate: ["Move", "移動"], rotate: ["Turn", "回転"], scale: ["Size", "大きさ"], half: ["half", "半分の"], radius: ["radius", "半径"], halfLength: ["half length", "半分の長さ"],
-    density: ["density", "密度"], colour: ["colour", "色"], joint: ["Joint", "関節"], hangsOn: ["hangs on", "親"], pickParent: ["Hang on…", "親を選ぶ…"], spring: ["Spring to…", "ばねをつなぐ…"], axis: ["axis", "軸"], anchor: ["anchor", "支点"], lower: ["lower limit", "下限"], upper: ["upper limit", "上限"], stiffness: ["spring", "ばね"], damping: ["damping", "減衰"],
+    density: ["density", "密度"], color: ["color", "色"], joint: ["Joint", "関節"], hangsOn: ["hangs on", "親"], pickParent: ["Hang on…", "親を選ぶ…"], spring: ["Spring to…", "ばねをつなぐ…"], axis: ["axis", "軸"], anchor: ["anchor", "支点"], lower: ["lower limit", "下限"], upper: ["upper limit", "上限"], stiffness: ["spring", "ばね"], damping: ["damping", "減衰"],
     motor: ["motor", "モータ"], torqueMotor: ["torque", "トルク"], servo: ["servo", "サーボ"], speedMotor: ["speed", "速度"], file: ["File", "ファイル"], saveMjcf: ["Save as MJCF", "MJCFで保存"], saveUrdf: ["Save as URDF", "URDFで保存"],
     score: ["Score", "得点"], tries: ["tries left", "残り回数"], craneHelp: ["Arrows move, with shift: jerk · space lowers, grabs, lifts · again: lets go", "矢印: 移動 (Shift: 急に) · スペース: 降下・つかむ・上昇 · もう一度: 離す"], newGame: ["New game", "もう一度"],
     jerk: ["jerk", "急に動かす"], grab: ["Grab", "つかむ"], won: ["You got the", "獲得:"], lost: ["It slipped away!", "落ちました!"], gameOver: ["That was it!", "終了!"], sound: ["sound", "音"], keys: ["Keyboard and mouse", "キーボードとマウス"],
@@ -46,7 +46,7 @@ const WORDS = {
 /** Words of signals and types of joints; what has none stays as it is. */
 const TERMS: Record<string, string> = {
     "q": "角度", "velocity": "速度", "torque": "トルク", "power": "パワー", "joint force": "関節力", "joint moment": "関節モーメント", "kinetic energy": "運動エネルギー", "potential energy": "位置エネルギー", "energy": "エネルギー", "contacts": "接触点数",
-    "residual": "残差", "power of actuators": "アクチュエータのパワー", "centre of mass x": "重心 x", "centre of mass y": "重心 y", "centre of mass z": "重心 z", "ZMP x": "ZMP x", "ZMP y": "ZMP y",
+    "residual": "残差", "power of actuators": "アクチュエータのパワー", "center of mass x": "重心 x", "center of mass y": "重心 y", "center of mass z": "重心 z", "ZMP x": "ZMP x", "ZMP y": "ZMP y",
     "hinge": "回転", "slide": "直動", "fixed": "固定", "free": "自由", "ball": "球", "universal": "自在", "planar": "平面", "screw": "ねじ", "cylindrical": "円筒",
     "box": "箱", "heart": "ハート", "drum": "太鼓", "gift": "贈り物",
 };

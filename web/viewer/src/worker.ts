@@ -1,4 +1,4 @@
-// The engine, its clock, and the user's behaviour script, away from the page's thread.
+// The engine, its clock, and the user's behavior script, away from the page's thread.
 import { Engine, EngineError, type Description, type Recording, type Session } from "karakuri-dynamics";
 import wasm from "../../engine/dist/karakuri.wasm.gz?url";
 import type { FromWorker, ToWorker } from "./source.js";
