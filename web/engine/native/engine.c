@@ -420,7 +420,7 @@ int EXPORT(kkw_recording_frame)(kk_session *session, kk_recording *recording, do
     if (agrees) {
         (void)kk_simulator_read_sensors(again.simulator, again.state, 1, readings, NULL);
         source.simulator = again.simulator;
-        source.readings = readings;
+        source.sensor_data = readings;
     }
     size_t written = 0;
     const kk_status shown = kk_view_frame(&source, bytes, size, &written);
