@@ -16,6 +16,7 @@ for (const demo of demos) {
     for (let i = 0; i < 150 && !(await page.evaluate(() => globalThis.karakuri.frame?.time > 0.5 && globalThis.karakuri.lastLoad > 0)); i++) {
         await page.waitForTimeout(100);
     }
+    await page.waitForTimeout(1500); // until it is drawn
     const bytes = await page.evaluate(async () => {
         const { stage } = globalThis.karakuri;
         stage.isFixed = true;
