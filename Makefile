@@ -5,7 +5,7 @@
 #   make view       build and show a robot live in the browser; MODEL=models/crane/crane.urdf ARGS=...
 #   make pictures   draw the README's pictures into docs/pictures
 #   make test       build and run all tests; the last line is «N passed, N failed»
-#   make test-long  what does not fit into ten minutes: the zoo, all exams and experiments; the last line likewise
+#   make test-long  what does not fit into ten minutes: the zoo, all exams and experiments, kills of sweeps; the last line likewise
 #   make zoo        every model that everybody has, beside MuJoCo, in an hour; ARGS="--model humanoid --regime random --seed 1 --json new.json --compare old.json"
 #   make exam       run scenes with known answers; plots in build/exam
 #   make determinism  thirteen simulations of 10 000 steps: same bits by every compiler, level, variant, number of threads and in WebAssembly

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ours beside the peers, for `make bench`: dynamics, scenes, loading, collision, simbench, piles, batch, python; `make bench ARGS="scenes"`
+"""Ours beside the peers, for `make bench`: dynamics, scenes, loading, collision, simbench, piles, batch, python, bars; `make bench ARGS="scenes"`
 runs one of them.
 
 `--json FILE` gathers what all of them found, `--strict` fails when a bar is missed; other arguments go to the program and
@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import build as peers  # noqa: E402
 import collision  # noqa: E402
 
-PROGRAMS = ("dynamics", "scenes", "loading", "collision", "simbench", "piles", "batch", "python")
+PROGRAMS = ("dynamics", "scenes", "loading", "collision", "simbench", "piles", "batch", "python", "bars")
 WORK = ROOT / "build" / "bench"
 
 
@@ -142,7 +142,9 @@ def main():
     for name in chosen:
         part = peers.BUILD / f"{name}.json"
         part.unlink(missing_ok=True)
-        if name == "collision":
+        if name == "bars":
+            failed |= subprocess.run([sys.executable, ROOT / "benchmarks" / "bars.py"]).returncode
+        elif name == "collision":
             failed |= collision.measure(["--json", str(part), *words])
         elif name in ("batch", "python"):
             failed |= measure_python(name, ["--json", str(part), *(w for w in words if name == "batch" or w != "--strict")])

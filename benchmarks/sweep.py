@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Sweeps: what they cost beside a loop in C, whether memory is flat, and how fast a controller in another process is asked.
 
-    benchmarks/sweep.py [overhead] [points] [control] [--points N] [--strict]
+    benchmarks/sweep.py [overhead] [points] [control] [driver] [--points N] [--strict]
 
 overhead  10 ms a point: processor time of driver and worker against benchmarks/sweep.c over the same points, and the same hashes; least of three
 points    1e5 points of the double pendulum by one command: how long, and the largest memory of driver and workers after a tenth and at the end
+driver    processor time of the driver for a block and of merging for a byte, with blocks that cost nothing: what docs/lab/sweeps-at-scale.md stands on
 control   36 joints: round trips a second of `karakuri run --controller` with the clients in C and Python, and the hash in process
 """
 import argparse
+import importlib.util
 import json
 import os
 import pathlib
@@ -133,6 +135,63 @@ def measure_points(options):
     return late <= BAR_MEMORY * early and answer["points"] == points
 
 
+def canned(packed, expected, number, values=None):
+    """A block's outcome without its work."""
+    from karakuri.sweep.block import Outcome
+    return Outcome(number, canned.rows[number], (), (), 0.64, "somewhere:1")
+
+
+def engine_seconds(engines, name, packed, tasks=1000, ahead=6):
+    """Of a task that does nothing, with a study to send and to bring back, so many of them under way."""
+    executor, _ = engines.open_engine(name, 2)
+    executor.submit(max, packed, b"").result()
+    waiting, start = [], time.process_time()
+    for _ in range(tasks):
+        waiting.append(executor.submit(max, packed, b""))
+        if len(waiting) > ahead:
+            waiting.pop(0).result()
+    while waiting:
+        waiting.pop().result()
+    each = (time.process_time() - start) / tasks
+    executor.shutdown()
+    return each
+
+
+def measure_driver(options):
+    """Blocks of 64 points that are there at once: all time is the driver's."""
+    import numpy as np
+    sys.path.insert(0, str(BUILD / "python"))
+    from karakuri.sweep import driver, engines, results, study
+    blocks = (options.points or 256_000) // 64
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        (folder / "study.toml").write_text(STUDY.format(points=64 * blocks, horizon=1, block=64))
+        plan = study.prepare(folder / "study.toml")
+        rows = np.zeros(64 * blocks, plan.dtype)
+        rows["index"], rows["swing"] = np.arange(len(rows)), np.random.default_rng(0).normal(size=len(rows))
+        canned.rows = [rows[64 * k:64 * (k + 1)].tobytes() for k in range(blocks)]
+        driver.run_block, own = canned, driver.merge
+        driver.merge = lambda *words, **named: None
+        start = time.process_time()
+        driver.run(plan, folder / "out", engine=engines.Serial())
+        each = (time.process_time() - start) / blocks
+        start = time.process_time()
+        summary = results.write_summary
+        results.write_summary = lambda *words: None
+        own(plan, folder / "out")
+        merge = time.process_time() - start
+        start = time.process_time()
+        summary(plan, rows, folder)
+        summing = time.process_time() - start
+    for name, package in (("processes:2", "karakuri"), ("ray", "ray"), ("dask", "distributed")):
+        if importlib.util.find_spec(package):
+            print(f"driver: {1e6 * engine_seconds(engines, name, plan.pack()):.0f} us a task of {name}, processor time of the driver's process alone", flush=True)
+    size = rows.nbytes / 1e6
+    print(f"driver: {1e6 * each:.0f} us a block of 64 points beside the engine's own; merging {size / merge:.0f} MB/s; the summary {1e6 * summing / len(rows) / 2:.2f} us "
+          f"a point and scalar; a row has {plan.dtype.itemsize} bytes, a task {len(plan.pack())}")
+    return True
+
+
 def tree(joints=36):
     """Limbs of six hinges with a motor each, on a fixed base, apart from each other."""
     limbs, motors = "", ""
@@ -191,7 +250,7 @@ def main():
     parser.add_argument("--points", type=int, help="instead of each part's own number")
     parser.add_argument("--strict", action="store_true", help="fail where a bar is missed")
     options = parser.parse_args()
-    parts = {"overhead": measure_overhead, "points": measure_points, "control": measure_control}
+    parts = {"overhead": measure_overhead, "points": measure_points, "control": measure_control, "driver": measure_driver}
     good = [parts[name](options) for name in options.what or parts]
     return int(options.strict and not all(good))
 

@@ -948,6 +948,7 @@ class Maker:
             head += [f"{n}: int" for n in names]
         head.append("CALLS: tuple[str, ...]\nCHOICES: dict[str, str]\nCOUNTS: frozenset[str]\n")
         head.append("def workers(count: int, /) -> kk_workers: ...")
+        head.append("def _draw(model: kk_model, q: Numbers, camera: Numbers, width: int, height: int, rgb: Buffer, depth: Buffer, body: Buffer, /) -> None: ...")
         head.append("def layout(name: str, /) -> tuple[list[str], list[str], list[int], int]: ...\n")
         for name in sorted(self.objects):
             doc = self.i.opaque[name]

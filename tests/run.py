@@ -475,6 +475,15 @@ def long_soak(tally):
         tally.say(said or "")
 
 
+def long_python(tally):
+    """the Python package with gymnasium, torch, stable-baselines3 and rsl-rl: environments, adapters, and what is learned in how long"""
+    words = [sys.executable, ROOT / "python" / "make.py", "test", "--jobs", str(tally.jobs)]
+    for package in ("gymnasium", "torch", "stable-baselines3", "rsl-rl-lib"):
+        words += ["--with", package]
+    tally.add_program("python", words, show_all=True, env={**os.environ, "KK_LONG": "1", "OPENBLAS_NUM_THREADS": "1"},
+                      time_limit=LONG_TIME_LIMIT)
+
+
 def long_effort(tally):
     """instructions of every step, counted under QEMU: the rarest against the median, with a ceiling of effort and without"""
     tool = build("release", tally) / "karakuri"

@@ -175,7 +175,9 @@ void world_of_ours::set_options(double within) {
     options.tolerance = within;
     options.effort = budget > 0 ? KK_EFFORT_SWEEPS : KK_EFFORT_NEWTON;
     options.iterations = budget > 0 ? budget : factors;
-    options.detection = is_race ? KK_DETECTION_OVERLAP : budget > 0 ? KK_DETECTION_DISCRETE : KK_DETECTION_CONTINUOUS; // as the engines beside it
+    options.detection = is_race      ? KK_DETECTION_OVERLAP
+                        : budget > 0 ? KK_DETECTION_DISCRETE
+                                     : KK_DETECTION_CONTINUOUS; // as the engines beside it
     options.clock = is_watched ? seconds_now : nullptr;
     demand(kk_simulator_set_options(simulator, &options, &error), error, "options");
 }

@@ -2,7 +2,7 @@
 """Every model of ../shared/zoo and ../shared/models beside MuJoCo, for `make zoo`; `make zoo ARGS="--model humanoid --seed 1"` runs some.
 
     run.py [--model WORD ...] [--regime zero|hold|random] [--start default] [--seed N] [--seconds S] [--minutes M] [--jobs N]
-           [--alone] [--json FILE] [--compare OLD.json]
+           [--alone] [--json FILE] [--compare OLD.json] [--folder DIR]
 
 A row is a run: (model, start, control, seed). Starts are the default state and every keyframe; controls are zero, held at the keyframe, or random over the
 whole control range, new every 50 ms. Times are processor time of the thread. A row that would not end in its share of `--minutes` is cut, and says so.
@@ -45,14 +45,22 @@ def is_fragment(path):
     return not re.search(r"<(body|include|attach|replicate|link)\b", path.read_text(errors="replace"))
 
 
-def model_files():
-    """All models: files that no other includes, fragments left out."""
-    files = [path for folder in ("zoo", "models") for end in ("xml", "urdf") for path in sorted((SHARED / folder).rglob(f"*.{end}"))]
+def is_model(path):
+    """Whether it says that it is one: a folder of others holds much else."""
+    return re.search(r"<(mujoco|robot)\b", path.read_text(errors="replace"))
+
+
+def model_files(folder=None):
+    """All models: files that no other includes, fragments left out. Those below `folder`, or the shared ones."""
+    roots = [folder] if folder else [SHARED / "zoo", SHARED / "models"]
+    files = [path for root in roots for end in ("xml", "urdf") for path in sorted(root.rglob(f"*.{end}")) if is_model(path)]
     parts = set().union(*(included(path) for path in files)) if files else set()
     return [path for path in files if path.resolve() not in parts and not is_fragment(path)]
 
 
 def name_of(path):
+    if not path.is_relative_to(SHARED):
+        return "/".join(path.parts[-4:])
     relative = path.relative_to(SHARED)
     return str(relative.relative_to("zoo") if relative.parts[0] == "zoo" else relative)
 
@@ -322,6 +330,7 @@ def parse():
     parser.add_argument("--program", type=pathlib.Path, help="an older build of the program, in place of the one that is built here")
     parser.add_argument("--judge", action="store_true", help="as a test: the last line is a sum, and only what is wrong is told")
     parser.add_argument("--quick", action="store_true", help="a cut: the default state, one seed, half a second, without MuJoCo, judged")
+    parser.add_argument("--folder", type=pathlib.Path, help="any models below this folder, in place of the shared ones")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--compare", type=pathlib.Path)
     options = parser.parse_args()
@@ -333,10 +342,10 @@ def parse():
 
 def main():
     options = parse()
-    if not (SHARED / "zoo").is_dir():
+    if not options.folder and not (SHARED / "zoo").is_dir():
         print("skipped the zoo: there is no ../shared/zoo beside the sources" + ("\n0 passed, 0 failed, 1 skipped" if options.judge else ""))
         return 0
-    files = [path for path in model_files() if not options.model or any(word in name_of(path) for word in options.model)]
+    files = [path for path in model_files(options.folder) if not options.model or any(word in name_of(path) for word in options.model)]
     if not files:
         sys.exit("zoo: no model of that name")
     program = options.program or peers.build_zoo(with_mujoco=not options.alone)

@@ -1,4 +1,5 @@
 // A client of `karakuri run --controller` and `karakuri serve`: C99 and sockets, nothing of Karakuri. The protocol is in docs/guide/controller.md.
+// clang-format off
 #include <arpa/inet.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -82,7 +82,7 @@ KK_API kk_status kk_simulations_create(const kk_model *model, int count, const k
                                        const kk_allocator *allocator, kk_simulations **simulations, kk_error *error);
 KK_API void kk_simulations_free(kk_simulations *simulations);
 KK_API int kk_simulations_count(const kk_simulations *simulations);
-KK_API int kk_simulations_nray(const kk_simulations *simulations);     ///< rays of each
+KK_API int kk_simulations_nray(const kk_simulations *simulations);         ///< rays of each
 KK_API int kk_simulations_contact_room(const kk_simulations *simulations); ///< contacts of each that are told of
 KK_API const kk_model *kk_simulations_model(const kk_simulations *simulations);
 

@@ -23,13 +23,13 @@ from ._spec import Message, Spec
 
 if TYPE_CHECKING:
     from ._batch import Batch, height_scan, ray
-    from ._model import Dynamics, Joint, JointState, Model, Simulator, State
+    from ._model import Dynamics, Joint, JointState, Model, Picture, Simulator, State, render
     from ._variation import Randomization, add, scale
 
 __version__ = c.kk_version() or ""
 __all__ = ["Batch", "Dynamics", "Error", "FileFault", "InvalidArgument", "InvalidModel", "Joint", "JointState", "Message",
-           "Model", "NotConverged", "NotFinite", "NotFound", "OutOfMemory", "Randomization", "Simulator", "SizeMismatch", "Spec", "State",
-           "SyntaxFault", "Unsupported", "add", "c", "height_scan", "load", "loads", "ray", "scale"]
+           "Model", "NotConverged", "NotFinite", "NotFound", "OutOfMemory", "Picture", "Randomization", "Simulator", "SizeMismatch", "Spec", "State",
+           "SyntaxFault", "Unsupported", "add", "c", "height_scan", "load", "loads", "ray", "render", "scale"]
 
 
 def __getattr__(name: str) -> Any:
@@ -39,7 +39,7 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module("._batch", __name__), name)
     if name in ("Randomization", "add", "scale"):
         return getattr(importlib.import_module("._variation", __name__), name)
-    if name in ("Dynamics", "Joint", "JointState", "Model", "Simulator", "State"):
+    if name in ("Dynamics", "Joint", "JointState", "Model", "Picture", "Simulator", "State", "render"):
         return getattr(importlib.import_module("._model", __name__), name)
     if name in ("mj", "pin", "gym"):
         return importlib.import_module(f".{name}", __name__)

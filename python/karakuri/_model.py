@@ -410,6 +410,48 @@ def step_options(options: Mapping[str, Any]) -> c.kk_step_options:
     return raw
 
 
+class Picture:
+    """What a camera sees: `rgb` [height, width, 3] of bytes, `depth` [height, width] in m, infinite where nothing is, and `body` [height, width], ids of the
+    bodies that are seen, −1 for the sky."""
+
+    __slots__ = ("rgb", "depth", "body")
+
+    def __init__(self, width: int, height: int) -> None:
+        self.rgb = np.zeros((height, width, 3), np.uint8)
+        self.depth = np.zeros((height, width))
+        self.body = np.zeros((height, width), np.int32)
+
+    def __repr__(self) -> str:
+        return f"<Picture of {self.rgb.shape[1]} × {self.rgb.shape[0]}>"
+
+    def _repr_png_(self) -> bytes:
+        """What a notebook shows."""
+        import struct
+        import zlib
+        height, width, _ = self.rgb.shape
+        rows = np.concatenate([np.zeros((height, 1), np.uint8), self.rgb.reshape(height, 3 * width)], axis=1)
+
+        def chunk(name: bytes, data: bytes) -> bytes:
+            return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+        head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+        return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows.tobytes(), 6)) + chunk(b"IEND", b"")
+
+
+def render(model: Model, q: Any, width: int = 640, height: int = 480, *, eye: Any = None, target: Any = None, view: float = 40,
+           azimuth: float = -60, elevation: float = 14, distance: float | None = None) -> Picture:
+    """A picture by the engine's own renderer. The camera is at `eye`, or turned to azimuth and elevation (degrees) at a distance from the target, or so that
+    everything is in view; view is the angle from the lower edge to the upper one, degrees."""
+    none = np.full(3, np.nan)
+    place = np.concatenate([none if eye is None else _numbers("eye", eye, 3), none if target is None else _numbers("target", target, 3),
+                            [view, azimuth, elevation, np.nan if distance is None else distance]])
+    if eye is not None and target is None:
+        raise ValueError("eye looks at nothing: give target as well")
+    picture = Picture(width, height)
+    c._draw(model.raw, _numbers("q", q, model.nq), place, width, height, picture.rgb, picture.depth, picture.body)
+    return picture
+
+
 class Simulator:
     """Steps a state: `sim.control[:] = …; sim.step()`. Options are those of kk_step_options (timestep, tolerance, strict, effort, …)."""
 
@@ -525,6 +567,13 @@ class Simulator:
         J = np.zeros((6, self.model.nv))
         c.kk_simulator_body_jacobian(self.raw, self.state.raw, self.model.body(body), c.KK_WORLD_ALIGNED, J)
         return J
+
+    def render(self, width: int = 640, height: int = 480, **camera: Any) -> Picture:
+        """A picture of now; the camera as of karakuri.render."""
+        return render(self.model, self.q, width, height, **camera)
+
+    def _repr_png_(self) -> bytes:
+        return self.render(480, 360)._repr_png_()
 
     def __repr__(self) -> str:
         return f"<Simulator of {self.model.name!r} at {self.time:g} s>"

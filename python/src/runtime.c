@@ -1785,9 +1785,11 @@ static PyObject *same_bits_hash(PyObject *module, PyObject *argument) {
     return PyLong_FromUnsignedLongLong(hash);
 }
 
-static PyMethodDef own_calls[] = {{"_set_error_maker", set_error_maker, METH_O, "How a status becomes an exception."},
-                                  {"_hash", same_bits_hash, METH_O, "XXH64 of a buffer."},
-                                  {NULL, NULL, 0, NULL}};
+static PyMethodDef own_calls[] = {
+    {"_set_error_maker", set_error_maker, METH_O, "How a status becomes an exception."},
+    {"_draw", (PyCFunction)(void (*)(void))kkp_draw, METH_FASTCALL, "A picture into arrays."},
+    {"_hash", same_bits_hash, METH_O, "XXH64 of a buffer."},
+    {NULL, NULL, 0, NULL}};
 
 int kkp_start(PyObject *module) {
     array_type = (PyTypeObject *)(void *)PyType_FromSpec(&array_spec);

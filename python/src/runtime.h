@@ -214,6 +214,10 @@ kk_status kkp_cost(void *user, const double *x, double *cost, kk_error *error);
 int kkp_sink(void *user, const void *bytes, size_t size);
 int kkp_text_sink(void *user, const char *bytes, size_t size);
 
+// ---- pictures
+
+PyObject *kkp_draw(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
 // ---- the module
 
 int kkp_add_type(PyObject *module, kkp_type *type);

@@ -37,6 +37,9 @@ class Batches(unittest.TestCase):
         self.assertTrue((batch.ncontact >= 3).all())
         forces = batch.contacts["force"][:, :, 2].sum(axis=1) * np.sign(batch.contacts["normal"][:, 0, 2])
         np.testing.assert_allclose(np.abs(forces), 2.3 * 9.81, rtol=.05)
+        batch.vary(self.model.variation(mass={"box": 3}), [1])
+        batch.forward()
+        np.testing.assert_allclose(1 - batch.distances[:, 1], -batch.poses[:, 1, 6], atol=1e-9)
         again = pickle.loads(pickle.dumps(batch))
         again.step(5), batch.step(5)
         np.testing.assert_array_equal(again.distances, batch.distances)
@@ -72,6 +75,23 @@ class Batches(unittest.TestCase):
         d = self.model.dynamics().kinematics(sim.q, sim.v)
         np.testing.assert_array_equal(sim.pose("arm")[1], d.pose("arm")[1])
         np.testing.assert_allclose(sim.jacobian("arm") @ sim.v, sim.velocity("arm"), atol=1e-12)
+
+    def test_pictures_are_arrays(self):
+        sim = self.model.simulator()
+        picture = sim.render(96, 64)
+        self.assertEqual((picture.rgb.shape, picture.depth.shape, picture.body.shape), ((64, 96, 3), (64, 96), (64, 96)))
+        self.assertLessEqual({self.model.body("box"), self.model.body("arm"), 0}, set(picture.body.reshape(-1).tolist()))
+        self.assertTrue(picture._repr_png_().startswith(b"\x89PNG"))
+        again = sim.render(96, 64)
+        np.testing.assert_array_equal(picture.rgb, again.rgb)  # the same source, the same picture
+        # from two meters in front of the box its nearer face is 1.8 m away
+        close = sim.render(97, 65, eye=(2, 0, .3), target=(0, 0, .3), view=20)
+        self.assertEqual(close.body[32, 48], self.model.body("box"))
+        self.assertAlmostEqual(close.depth[32, 48], 1.8, places=3)
+        with self.assertRaises(ValueError):
+            sim.render(10, 10, eye=(1, 0, 0))
+        with self.assertRaises((ValueError, OverflowError)):
+            sim.render(100000, 10)
 
 
 if __name__ == "__main__":

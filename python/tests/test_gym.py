@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
+import tempfile
 import unittest
 import warnings
 from typing import Any
@@ -132,6 +134,74 @@ class Vectors(unittest.TestCase):
         for shards in (0, 8):
             with self.assertRaisesRegex(ValueError, "shards"):
                 sharded("Hopper", 7, shards, "here")
+
+
+DOG = """
+<mujoco model="dog">
+  <compiler angle="radian"/>
+  <worldbody>
+    <body name="trunk" pos="0 0 .32"><freejoint/><geom type="box" size=".2 .1 .05" mass="6"/>
+      LEGS
+    </body>
+  </worldbody>
+  <actuator>SERVOS</actuator>
+  <keyframe><key name="home" qpos="0 0 .32 1 0 0 0 ZEROS" ctrl="ZEROS"/></keyframe>
+</mujoco>"""
+
+
+def dog(folder):
+    """A quadruped of four legs of two joints, as a file."""
+    legs, servos = [], []
+    for k, (x, y) in enumerate(((.18, .1), (.18, -.1), (-.18, .1), (-.18, -.1))):
+        legs.append(f'<body name="u{k}" pos="{x} {y} 0"><joint name="h{k}" type="hinge" axis="0 1 0" damping="1"/><geom type="capsule" fromto="0 0 0 0 0 -.15" '
+                    f'size=".02" mass=".4"/><body name="l{k}" pos="0 0 -.15"><joint name="k{k}" type="hinge" axis="0 1 0" damping="1"/>'
+                    f'<geom type="capsule" fromto="0 0 0 0 0 -.14" size=".02" mass=".2"/></body></body>')
+        servos += [f'<position joint="{j}{k}" kp="80"/>' for j in "hk"]
+    path = os.path.join(folder, "dog.xml")
+    zeros = " ".join(["0"] * 8)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(DOG.replace("LEGS", "".join(legs)).replace("SERVOS", "".join(servos)).replace("ZEROS", zeros))
+    return path
+
+
+@unittest.skipUnless(HERE, "environments: gymnasium is not installed")
+class Walking(unittest.TestCase):
+    def test_joysticks_stand_on_the_flat_and_on_hills(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = dog(folder)
+            for name in ("Go1Flat", "Go1Rough"):
+                def run():
+                    envs = gymnasium.make_vec(f"karakuri/{name}-v0", num_envs=8, vectorization_mode="vector_entry_point", model=path, autoreset_mode="SameStep")
+                    obs, _ = envs.reset(seed=5)
+                    falls, total = 0, 0.0
+                    for _ in range(60):
+                        obs, reward, over, _, _ = envs.step(np.zeros((8, 8), np.float32))
+                        falls, total = falls + int(over.sum()), total + float(reward.mean())
+                    return obs, falls, total
+                obs, falls, total = run()
+                self.assertEqual(falls, 0, name)
+                self.assertGreater(total / 60, .3)
+                np.testing.assert_array_equal(obs, run()[0])  # same seed, same numbers
+                from gymnasium.utils.env_checker import check_env
+                check_env(gymnasium.make(f"karakuri/{name}-v0", model=path).unwrapped, skip_render_check=True)
+
+    def test_a_policy_learns_and_learns_the_same_again(self):
+        from karakuri.gym import ppo
+        def learn():
+            envs = gymnasium.make_vec("karakuri/CartPole-v0", num_envs=8, vectorization_mode="vector_entry_point", autoreset_mode="SameStep")
+            return ppo.train(envs, 8192, seed=2, horizon=64, minibatch=128)
+        (one, curve), (two, _) = learn(), learn()
+        for a, b in zip(one.net.W, two.net.W):
+            np.testing.assert_array_equal(a, b)
+        self.assertGreater(curve[-1][1], 1.5 * curve[1][1])
+        with tempfile.TemporaryDirectory() as folder:
+            one.save(os.path.join(folder, "p.npz"))
+            np.testing.assert_array_equal(ppo.Policy.load(os.path.join(folder, "p.npz"))(np.zeros(4)), one(np.zeros(4)))
+
+    def test_pictures_of_environments(self):
+        env = gymnasium.make("karakuri/CartPole-v0", render_mode="rgb_array")
+        env.reset(seed=1)
+        self.assertEqual(env.render().shape, (360, 480, 3))
 
 
 if __name__ == "__main__":

@@ -460,7 +460,7 @@ static kk_mat3 yaw_of(kk_mat3 R) {
 
 static void cast_rays(kk_simulations *s, hand *h, int i) {
     double *const distance = s->distances + (size_t)i * (size_t)s->def.ray_count;
-    kk_scene_place(h->scene, h->data);
+    kki_scene_place(h->scene, model_of(s, i), h->data);
     for (int k = 0; k < s->def.ray_count; k++) {
         const kk_body_ray *r = &s->ray[k];
         const kk_transform X = kk_body_pose(model_of(s, i), h->data, r->body);

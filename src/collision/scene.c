@@ -53,9 +53,9 @@ static void list_shapes(const kk_model *m, kk_scene *s) {
     }
 }
 
-static void build_tree(kk_scene *s) {
+static void build_tree(kk_scene *s, const kk_model *m) {
     for (int32_t i = 0; i < s->bounded; i++) {
-        s->box[i] = kki_aabb_transform(s->place[i].X_WS, &s->model->shape[s->shape[i]].box);
+        s->box[i] = kki_aabb_transform(s->place[i].X_WS, &m->shape[s->shape[i]].box);
     }
     kki_tree_build(&s->tree, s->box, s->bounded, 1);
 }
@@ -79,7 +79,7 @@ kk_status kk_scene_create(const kk_model *model, const kk_allocator *allocator, 
     kki_layout_take(&layout, 1, sizeof s);
     place_arrays(&layout, &s);
     list_shapes(model, &s);
-    build_tree(&s);
+    build_tree(&s, model);
     *scene = memcpy(block, &s, sizeof s);
     return KK_OK;
 }
@@ -91,12 +91,17 @@ void kk_scene_free(kk_scene *scene) {
     }
 }
 
-void kk_scene_place(kk_scene *scene, const kk_data *data) {
+void kki_scene_place(kk_scene *scene, const kk_model *model, const kk_data *data) {
     for (int32_t i = 0; i < scene->bounded + scene->planes; i++) {
-        const kki_model_shape *shape = &scene->model->shape[scene->shape[i]];
-        scene->place[i].X_WS = kk_transform_mul(kk_body_pose(scene->model, data, shape->body), shape->X_BS);
+        const kki_model_shape *shape = &model->shape[scene->shape[i]];
+        scene->place[i].shape = &shape->shape;
+        scene->place[i].X_WS = kk_transform_mul(kk_body_pose(model, data, shape->body), shape->X_BS);
     }
-    build_tree(scene);
+    build_tree(scene, model);
+}
+
+void kk_scene_place(kk_scene *scene, const kk_data *data) {
+    kki_scene_place(scene, scene->model, data);
 }
 
 // ---- rays

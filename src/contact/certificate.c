@@ -1,4 +1,4 @@
-/// The proof of a solution: a function of the problem and λ alone, by loops that no rung uses.
+/// The proof of a solution: a function of the problem and λ alone, by loops that no method uses.
 ///
 /// Written once and inlined into a function for every instruction set, as the solver's kernels are.
 #include <string.h>

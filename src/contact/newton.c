@@ -1,4 +1,4 @@
-/// L2, mode Newton: read every block's mode (open, held, sliding, at a bound) off q = λ − u/g, solve the equations of these modes by one
+/// Semismooth Newton on Coulomb's law: read every block's mode (open, held, sliding, at a bound) off q = λ − u/g, solve the equations of these modes by one
 /// Newton step, repeat. Alart & Curnier's semismooth Newton (1991) with the eliminations done by hand, so that only what is active is in
 /// the matrix:
 ///     held      all rows, u = 0;
@@ -14,9 +14,10 @@
 enum { OPEN = KKI_MODE_OPEN, HELD = KKI_MODE_HELD, SLIDING = KKI_MODE_SLIDING, UPPER = KKI_MODE_UPPER };
 
 static const double DENSE_SHIFT = 1e-10, LOW_RANK_SHIFT = 1e-7;
-/// The largest shift; how many are tried where modes are worth it, and by how much each is larger than the last.
+/// Share of the residual that a step leaves where the search is about to arrive.
+static const double CONVERGES = 0.1;
+/// The largest shift; and by how much each that is tried is larger than the last.
 static const double LARGEST_NUDGE = 1e-2, LARGER = 30;
-enum { MOST_NUDGES = 3 };
 
 static double positive(double x) {
     return x > 0 ? x : 0;
@@ -87,14 +88,11 @@ static int classify(const kki_system *s, int b, const int8_t *mode, const double
     }
 }
 
-/// True if any mode differs from the last time. @param faithful  what held between bounds goes on holding
-static bool classify_all(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it, bool faithful) {
+/// True if any mode differs from the last time.
+static bool classify_all(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it) {
     bool changed = false;
     for (int b = 0; b < s->nblock; b++) {
         w->mode[b] = (int8_t)classify(s, b, w->mode, it->lambda, it->u, w->direction + 2 * b);
-        if (faithful && s->problem->block[b].law == KKI_LAW_BOX && w->old_mode[b] == HELD) {
-            w->mode[b] = HELD;
-        }
         changed = changed || w->mode[b] != w->old_mode[b];
         w->old_mode[b] = w->mode[b];
     }
@@ -379,49 +377,15 @@ static bool backtrack(const kki_system *s, const kki_iterate *base, const kki_it
     return false;
 }
 
-static void zero_held(const kki_system *s, const kki_solver_scratch *w, kki_iterate *it) {
-    for (int b = 0; b < s->nblock; b++) {
-        const kki_block *block = &s->problem->block[b];
-        for (int k = 0; w->mode[b] == HELD && k < kki_law_rows(block->law); k++) {
-            it->lambda[block->row + k] = 0;
-        }
-    }
-    kki_system_judge(s, it);
-}
-
-/// Sweeps from the better of the failed step and the best so far.
-static void rescue(const kki_system *s, kki_iterate *it, const kki_iterate *full, bool finite, const kki_iterate *best,
-                   int sweeps, kki_solver_stats *stats) {
-    kki_iterate_copy(s, finite && full->residual < best->residual ? full : best, it);
-    for (int k = 0; k < sweeps; k++) {
-        kki_sweep(s, it->lambda, it->u);
-        stats->sweeps++;
-    }
-    kki_system_judge(s, it);
-}
-
 typedef struct search {
     const kki_system *s;
     kki_solver_scratch *w;
     const kki_newton_options *o;
     kki_solver_stats *stats;
     kki_iterate *it, *base, *full, *trial, *best;
-    int since, rescues; ///< steps since the last rescue, and how many there were
     bool settled;       ///< nothing is to be gained
     double contraction; ///< of the last step that was accepted whole
 } search;
-
-static search begin_search(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_newton_options *o,
-                           kki_solver_stats *stats) {
-    kki_iterate *base = &w->iterate[KKI_IT_NEWTON];
-    memset(w->old_mode, -1, (size_t)s->nblock);
-    if (o->brisk) { // the modes that λ has been solved with
-        kki_newton_read_modes(s, w, it->lambda);
-        memcpy(w->old_mode, w->mode, (size_t)s->nblock);
-    }
-    kki_iterate_copy(s, it, base + 3);
-    return (search){s, w, o, stats, it, base, base + 1, base + 2, base + 3, 0, 0, false, 1};
-}
 
 /// A step that leads far away.
 static bool strays(const search *x, bool finite) {
@@ -429,17 +393,16 @@ static bool strays(const search *x, bool finite) {
     return !finite || (reached > 2 * x->it->residual && reached > 100 * x->s->floor);
 }
 
-/// The step of the modes; where it leads far away, once more with a shift that keeps it near, or with larger ones. False where none is to be had.
+/// The step of the modes; where it leads far away, again with a shift that keeps it near, and with larger ones. False where none is to be had.
 static bool take_step(search *x, bool reuse) {
     const kki_system *s = x->s;
     kki_reduced *r = &x->w->reduced;
     const double residual = x->it->residual, cautious = careful_nudge(s, residual);
-    const bool careful = x->o->careful && residual <= 1e3 * s->floor && holds_too_much(s, x->w);
+    const bool careful = residual <= 1e3 * s->floor && holds_too_much(s, x->w);
     r->nudge = reuse ? r->nudge : careful ? cautious : least_nudge(s);
     bool finite = step(s, x->w, x->base, reuse, x->full, x->stats);
-    const int tries = x->o->stubborn ? MOST_NUDGES : x->o->careful && !careful ? 1 : 0;
     double nudge = careful ? LARGER * cautious : cautious;
-    for (int k = 0; k < tries && strays(x, finite); k++) {
+    for (int k = careful ? 1 : 0; k < x->o->shifts && strays(x, finite); k++) {
         r->nudge = nudge < LARGEST_NUDGE ? nudge : LARGEST_NUDGE;
         finite = step(s, x->w, x->base, false, x->full, x->stats);
         nudge *= LARGER;
@@ -447,49 +410,36 @@ static bool take_step(search *x, bool reuse) {
     return finite;
 }
 
-/// Takes over the step, a part of it, or what sweeps make of it. False where nothing helps.
+/// Takes over the step, or a part of it. False where nothing helps.
 static bool go_on(search *x, int k, bool finite, bool old_factor) {
     const double before = x->it->residual, reached = x->full->residual;
-    const double slack = x->o->brisk && k > 0 ? 0.9 : x->o->slack;
-    if (finite && (reached < 0.5 * before || (x->since <= 6 && reached < slack * x->best->residual))) {
+    if (finite && (reached < 0.5 * before || (k < 6 && reached < x->o->slack * x->best->residual))) {
         x->contraction = old_factor ? 1 : reached / before;
         swap(x->it, x->full);
-    } else if (!x->o->brisk && finite && backtrack(x->s, x->base, x->full, before, x->trial)) {
-        swap(x->it, x->trial);
-    } else if (x->o->rescue > 0) {
-        // twice as many each time: the same few would lead round in a circle
-        const int sweeps = x->o->rescue << (x->rescues < 2 ? x->rescues : 2);
-        rescue(x->s, x->it, x->full, finite, x->best, sweeps, x->stats);
-        memset(x->w->old_mode, -1, (size_t)x->s->nblock);
-        x->rescues++;
-        x->since = 0;
-    } else {
-        if (finite && reached < x->best->residual) {
-            kki_iterate_copy(x->s, x->full, x->best);
-        }
-        return false;
+        return true;
     }
-    return true;
+    if (finite && backtrack(x->s, x->base, x->full, before, x->trial)) {
+        swap(x->it, x->trial);
+        x->contraction = 1;
+        return true;
+    }
+    if (finite && reached < x->best->residual) {
+        kki_iterate_copy(x->s, x->full, x->best);
+    }
+    return false;
 }
 
 /// One iteration. False where it was the last.
 static bool iterate(search *x, int k) {
     const kki_system *s = x->s;
     const kki_reduced *r = &x->w->reduced;
-    const bool changed = classify_all(s, x->w, x->it, k == 0 && x->o->faithful);
+    const bool changed = classify_all(s, x->w, x->it);
     // an old factor contracts about as the last step did: kept once, where that suffices
     const bool near = x->contraction * x->it->residual <= 0.1 * x->o->target && !s->low_rank;
     const bool reuse = !changed && k > 0 && (r->constant || near), old_factor = reuse && !r->constant;
     kki_iterate_copy(s, x->it, x->base);
-    if (k == 0 && x->o->restart) {
-        zero_held(s, x->w, x->base);
-    }
-    if (x->o->brisk && changed && holds_too_much(s, x->w)) {
-        return false;
-    }
     const bool finite = take_step(x, reuse);
     const double before = x->it->residual, reached = x->full->residual;
-    x->since++;
     // modes that stand, and a step that gains nothing: the rows themselves contradict each other by this much
     if (!changed && k > 1 && finite && reached > 0.9 * before && reached < 1.1 * before) {
         x->settled = true;
@@ -502,10 +452,16 @@ static bool iterate(search *x, int k) {
     return go_on(x, k, finite, old_factor);
 }
 
-bool kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_newton_options *o,
-                     kki_solver_stats *stats) {
-    search x = begin_search(s, w, it, o, stats);
-    for (int k = 0; k < o->limit && it->residual > o->target && iterate(&x, k); k++) {
+bool kki_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_newton_options *o,
+                kki_solver_stats *stats) {
+    kki_iterate *base = &w->iterate[KKI_IT_NEWTON];
+    search x = {s, w, o, stats, it, base, base + 1, base + 2, base + 3, false, 1};
+    memset(w->old_mode, -1, (size_t)s->nblock);
+    kki_iterate_copy(s, it, x.best);
+    // what converges is let finish
+    for (int k = 0; (k < o->limit || (x.contraction < CONVERGES && k < 2 * o->limit)) && it->residual > o->target &&
+                    iterate(&x, k);
+         k++) {
         if (it->residual < x.best->residual) {
             kki_iterate_copy(s, it, x.best);
         }
@@ -516,7 +472,7 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
     return x.settled;
 }
 
-// ---- with the modes kept
+// ---- modes of λ alone
 
 static int read_mode(const kki_system *s, int b, const double *lambda, double *d, double least) {
     const kki_block *block = &s->problem->block[b];
@@ -564,19 +520,6 @@ void kki_newton_read_modes(const kki_system *s, kki_solver_scratch *w, const dou
     }
 }
 
-kki_outlook kki_newton_outlook(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it) {
-    kki_newton_read_modes(s, w, it->lambda);
-    memcpy(w->old_mode, w->mode, (size_t)s->nblock);
-    bool changed = false, lets_go = false;
-    for (int b = 0; b < s->nblock; b++) {
-        const int old = w->old_mode[b];
-        w->mode[b] = (int8_t)classify(s, b, w->mode, it->lambda, it->u, w->direction + 2 * b);
-        changed = changed || w->mode[b] != old;
-        lets_go = lets_go || (s->problem->block[b].law == KKI_LAW_BOX && old == HELD && w->mode[b] != HELD);
-    }
-    return changed && holds_too_much(s, w) ? KKI_OUTLOOK_STUCK : lets_go ? KKI_OUTLOOK_DOUBTFUL : KKI_OUTLOOK_CLEAR;
-}
-
 void kki_newton_follow(const kki_system *s, kki_solver_scratch *w, const double *lambda) {
     for (int b = 0; b < s->nblock; b++) {
         double d[2] = {0, 0};
@@ -584,35 +527,6 @@ void kki_newton_follow(const kki_system *s, kki_solver_scratch *w, const double 
             w->direction[2 * b] = d[0];
             w->direction[2 * b + 1] = d[1];
         }
-    }
-}
-
-/// Steps after which modes that have gained nothing are given up.
-enum { MOST_VAIN = 2 };
-
-void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, bool careful,
-                      kki_solver_stats *stats) {
-    kki_iterate *base = &w->iterate[KKI_IT_NEWTON], *full = base + 1;
-    const double start = it->residual;
-    double last = 1e3;
-    kki_iterate_copy(s, it, base);
-    for (int k = 0; k < 6 && it->residual > s->floor; k++) {
-        const bool reuse = k > 0 && w->reduced.constant && !careful;
-        w->reduced.nudge = careful ? careful_nudge(s, base->residual) : least_nudge(s);
-        if (!step(s, w, base, reuse, full, stats) || (full->residual > last && careful) || full->residual > 1e3) {
-            break;
-        }
-        const bool stalls =
-            k > 0 && w->reduced.constant && full->residual > 0.7 * last; // the rows contradict each other by this much
-        last = full->residual;
-        swap(base, full);
-        if (base->residual < it->residual) {
-            kki_iterate_copy(s, base, it);
-        }
-        if (stalls || (k == MOST_VAIN && it->residual == start)) {
-            break;
-        }
-        kki_newton_follow(s, w, base->lambda);
     }
 }
 

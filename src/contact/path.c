@@ -1,4 +1,4 @@
-/// L2¼, the path: from the warm start to the answer along a line of problems, one change of mode at a time.
+/// The path, a parametric active set: from the warm start to the answer along a line of problems, one change of mode at a time.
 ///
 /// Any λ answers *some* problem: with u₀ a velocity that agrees with λ's modes, the one of g₀ = u₀ − G λ. From g₀ a straight line
 /// leads to g, g − (1 − τ) r with r = G λ + g − u₀, and along it the answer moves in straight pieces,
@@ -783,8 +783,8 @@ static void go_on(const kki_system *s, kki_solver_scratch *w, const kki_iterate 
     x->last = at->residual;
 }
 
-void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_path_options *options,
-                   kki_solver_stats *stats) {
+void kki_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_path_options *options,
+              kki_solver_stats *stats) {
     kki_iterate *at = &w->iterate[KKI_IT_PATH];
     const double *before = options->before, enough = options->fine > s->floor ? options->fine : s->floor;
     path p = make_path(s, w, at);

@@ -1,9 +1,10 @@
-/// What the rungs share: the problem in the solver's variables, scratch memory, and the reduced linear system of a Newton step.
+/// What the methods share: the problem in the solver's variables, scratch memory, and the reduced linear system of a Newton step.
 #ifndef KKI_CONTACT_SCRATCH_H
 #define KKI_CONTACT_SCRATCH_H
 
 #include "contact/dense_kernels.h"
 #include "contact/solver.h"
+#include "contact/sparse_scratch.h"
 
 /// The problem with adhesion shifted away (λ' = λ + a n) and compliance, or a proximal term, on the diagonal:
 ///     u = (G + diag(shift)) λ' + g.
@@ -79,32 +80,43 @@ typedef struct kki_unknown {
     double value[KKI_UNKNOWN_ENTRIES], diagonal;
 } kki_unknown;
 
-enum { KKI_ITERATES = 10, KKI_VECTORS = 8, KKI_HISTORY = 6 };
+enum { KKI_ITERATES = 8, KKI_VECTORS = 1, KKI_WALK = 8 };
+
+/// The same problem over one body, for the methods in velocity space (one_body.c).
+typedef struct kki_one_body {
+    kki_sparse_work work;
+    kki_tie *tie; ///< [blocks]
+    double *Y;    ///< [rows × coordinates, padded to eight]
+    int32_t first[2], nv;
+} kki_one_body;
 
 typedef struct kki_solver_scratch {
     kki_system system, proximal;
     kki_reduced reduced;
+    kki_one_body body;
     double *G;               ///< formed from Y
     double *held;            ///< factor of known modes
     int8_t *mode, *old_mode; ///< [nblock]
     kki_unknown *unknown;    ///< [nrow]
     double *direction;       ///< [2 × nblock]
-    double *radius;          ///< [nblock]
-    double *motion[3];       ///< [padded nv]
     kki_iterate iterate[KKI_ITERATES];
-    double *vector[KKI_VECTORS];          ///< [stride]
-    double *walk[KKI_VECTORS];            ///< [stride] of the path
-    double *history[2 * KKI_HISTORY + 2]; ///< [stride] of Anderson's acceleration
+    double *vector[KKI_VECTORS]; ///< [stride]
+    double *walk[KKI_WALK];      ///< [stride] of the path
 } kki_solver_scratch;
 
-/// Which iterate belongs to whom; a rung calls only rungs with other ones.
+/// Which iterate belongs to whom; a method calls only methods with other ones.
 enum {
-    KKI_IT_BEST,                         ///< ladder: what will be returned
-    KKI_IT_TRY,                          ///< ladder: what a rung works on
-    KKI_IT_NEWTON,                       ///< newton: 4
-    KKI_IT_PROXIMAL = KKI_IT_NEWTON + 4, ///< proximal, anderson, admm: 3
-    KKI_IT_PATH = KKI_IT_PROXIMAL + 3,   ///< path
+    KKI_IT_BEST,                     ///< what will be returned
+    KKI_IT_TRY,                      ///< what a method works on
+    KKI_IT_WARM,                     ///< the warm start
+    KKI_IT_NEWTON,                   ///< newton: 4
+    KKI_IT_PATH = KKI_IT_NEWTON + 4, ///< path; where Newton begins
 };
+
+// ---- one_body.c
+
+/// Valid as long as the problem and the body are. @param scratch [stride]
+kki_sparse_problem kki_one_body_problem(const kki_system *s, kki_one_body *body, double *scratch);
 
 // ---- system.c
 
@@ -142,60 +154,42 @@ bool kki_reduced_factor(const kki_system *s, kki_reduced *r);
 /// x from b.
 void kki_reduced_solve(const kki_system *s, kki_reduced *r);
 
-// ---- the rungs; each leaves the better of start and result in `it`, judged
+// ---- the methods; each leaves the better of start and result in `it`, judged
 
 /// One pass over all blocks, each solved exactly with the others held; u is kept current.
 void kki_sweep(const kki_system *s, double *lambda, double *u);
 /// Up to `limit` sweeps, fewer where they contract badly (patience: the worst ratio accepted).
-void kki_rung_sweep(const kki_system *s, kki_iterate *it, int limit, double patience, kki_solver_stats *stats);
+void kki_sweeps(const kki_system *s, kki_iterate *it, int limit, double patience, kki_solver_stats *stats);
 
 typedef struct kki_newton_options {
     double target; ///< stop here
     int limit;     ///< steps
-    int rescue;    ///< sweeps where the step fails; 0: give up there
+    int shifts;    ///< that are tried where a step leads far away
     double slack;  ///< growth of the residual tolerated in the first steps
-    bool restart;  ///< blocks that stick start from zero
-    bool brisk;    ///< gives up where a step does not gain, or the modes hold more than there is to move
-    bool faithful; ///< brisk: what λ holds between bounds is held in the first step, whatever u says
-    bool careful;  ///< steps that fail are tried again with a shift in proportion to the error
-    bool stubborn; ///< and with larger ones, where that fails too
 } kki_newton_options;
-/// True if it ended with modes that stand and a residual that no step lowers.
-bool kki_rung_newton(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,
-                     const kki_newton_options *options, kki_solver_stats *stats);
-/// Modes read off λ into the scratch; OPEN is also: at the lower bound.
+/// True if it ended with statuses that stand and a residual that no step lowers.
+bool kki_newton(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, const kki_newton_options *options,
+                kki_solver_stats *stats);
+/// Statuses read off λ into the scratch; OPEN is also: at the lower bound.
 enum { KKI_MODE_OPEN, KKI_MODE_HELD, KKI_MODE_SLIDING, KKI_MODE_UPPER };
 void kki_newton_read_modes(const kki_system *s, kki_solver_scratch *w, const double *lambda);
-/// What a brisk Newton rung would find: modes that hold more than there is to move, or that let go of what λ holds between bounds.
-typedef enum kki_outlook { KKI_OUTLOOK_CLEAR, KKI_OUTLOOK_DOUBTFUL, KKI_OUTLOOK_STUCK } kki_outlook;
-kki_outlook kki_newton_outlook(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it);
-/// Moves λ onto the modes. True if it was not there.
+/// Moves λ onto the statuses. True if it was not there.
 bool kki_newton_enforce(const kki_system *s, const kki_solver_scratch *scratch, double *lambda);
-/// Reads the directions in which it slides off λ; the modes stay.
+/// Reads the directions in which it slides off λ; the statuses stay.
 void kki_newton_follow(const kki_system *s, kki_solver_scratch *w, const double *lambda);
-typedef struct kki_path_options {
-    const double *before; ///< u of the problem that λ has answered; NULL: not known
-    double fine;          ///< residual below which no pass is made that needs an inverse of its own
-    int limit;            ///< changes of mode a pass
-    bool moves;           ///< as of the solver's options: modes that slide are solved to the end behind each pass
-} kki_path_options;
-/// Along lines of problems, one change of mode at a time; needs G.
-void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_path_options *options,
-                   kki_solver_stats *stats);
-/// Newton with the modes and directions in the scratch kept. @param careful  with a shift in proportion to the error
-void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, bool careful,
-                      kki_solver_stats *stats);
+
 /// At the edge of friction points of one face may slip for want of a common direction, with next to no residual. All that is at its bound is
 /// made to slide as one; what that pushes back sticks. `it` need not come out better: the caller looks.
 bool kki_newton_stick(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, kki_solver_stats *stats);
 
-void kki_rung_proximal(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_solver_options *options,
-                       kki_solver_stats *stats);
-/// Velocities instead of impulses; needs Y.
-/// True if it ended below `settled` with modes that stand and a residual that no step lowers.
-bool kki_rung_convex(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, int limit, double settled,
-                     kki_solver_stats *stats);
-void kki_rung_anderson(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, int limit, kki_solver_stats *stats);
-void kki_rung_admm(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, int limit, kki_solver_stats *stats);
+typedef struct kki_path_options {
+    const double *before; ///< u of the problem that λ has answered; NULL: not known
+    double fine;          ///< residual below which no pass is made that needs an inverse of its own
+    int limit;            ///< changes of status a pass
+    bool moves;           ///< as of the solver's options: statuses that slide are solved to the end behind each pass
+} kki_path_options;
+/// Along lines of problems, one change of status at a time; needs G.
+void kki_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_path_options *options,
+              kki_solver_stats *stats);
 
 #endif

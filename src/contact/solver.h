@@ -1,12 +1,11 @@
-/// The contact solver: a ladder of methods under one judge.
+/// The contact solver: several methods under one judge.
 ///
 ///     kki_solver_work work;
 ///     kki_solver_work_create(&work, allocator, (kki_solver_size){rows, blocks, nv, dense});
 ///     const kki_solver_options options = kki_solver_options_default();
 ///     status = kki_contact_solve(&problem, &options, &work, lambda, u, &certificate, &stats);
 ///
-/// Rungs: L0 the warm start as it is, L1 block Gauss-Seidel sweeps, L2 mode Newton, L2¼ a path of problems, L2½ a convex problem in velocities, L3 proximal point,
-/// accelerated sweeps, ADMM. All iterate to the rounding floor; the tolerance is only the line between success and failure.
+/// The methods and their order stand in one table (strategy.c). All iterate to the rounding floor where that is cheap; the tolerance is only the line between success and failure.
 /// docs/maths/contact.md has the equations.
 #ifndef KKI_CONTACT_SOLVER_H
 #define KKI_CONTACT_SOLVER_H
@@ -18,40 +17,36 @@
 #include "contact/problem.h"
 
 enum {
-    KKI_RUNG_SWEEP = 1,    ///< L1
-    KKI_RUNG_NEWTON = 2,   ///< L2
-    KKI_RUNG_PROXIMAL = 4, ///< L2½ over velocities where Y is known, L3
-    KKI_RUNG_ANDERSON = 8, ///< L3, sweeps accelerated
-    KKI_RUNG_ADMM = 16,    ///< L3, the last
-    KKI_RUNG_ALL = 31,
+    KKI_METHOD_SWEEPS = 1,       ///< block Gauss-Seidel
+    KKI_METHOD_NEWTON = 2,       ///< semismooth Newton
+    KKI_METHOD_PATH = 4,         ///< parametric active set
+    KKI_METHOD_CONTINUATION = 8, ///< pseudo-transient
+    KKI_METHOD_ACCELERATED = 16, ///< sweeps with Anderson's acceleration
+    KKI_METHODS_ALL = 31,
 };
 
 typedef struct kki_solver_options {
     double tolerance; ///< m/s; a residual above it is a failure. 1e-9
     double floor;     ///< where iterating stops: floor · max(1, |g|). 1e-13
-    int32_t rungs;    ///< which are tried, KKI_RUNG_…
+    int32_t methods;  ///< which are tried, KKI_METHOD_…
     bool any;         ///< of several answers any will do; else a cold start finds the most even one
     bool
-        brief; ///< gives up where rows turn out to contradict each other, and before the slow rungs: the caller can pose them anew
+        brief; ///< gives up where rows turn out to contradict each other, and before the slow methods: the caller can pose them anew
     bool
-        moves; ///< nothing here is at rest: of many rows half the tolerance is enough wherever more digits would take a slower rung
+        moves; ///< nothing here is at rest: of many rows half the tolerance is enough wherever more digits would take a slower method
     bool tried;           ///< the modes that λ shows have been tried, and lead nowhere by themselves
     int32_t fixed_sweeps; ///< > 0: real-time mode, this many sweeps and nothing else
     bool unproven;        ///< with fixed sweeps: nobody looks at u and the certificate, which may stay as they were
-    int32_t sweeps;       ///< L1, at most
-    int32_t newton;       ///< L2, iterations a start
-    int32_t factors;  ///< of all rungs, at most; 0: no limit; −1: none. A rung that has begun ends by its own limits
-    int32_t proximal; ///< L3, outer iterations
-    int32_t anderson; ///< L3, sweeps
-    int32_t admm;     ///< L3, iterations
+    int32_t sweeps;       ///< before Newton, at most
+    int32_t newton;       ///< iterations a start
+    int32_t factors; ///< of all methods, at most; 0: no limit; −1: none. A method that has begun ends by its own limits
 } kki_solver_options;
 
 typedef struct kki_solver_stats {
-    int32_t rung;   ///< that gave the solution: 0 the warm start, else a KKI_RUNG_…
-    int32_t sweeps; ///< of L1 and of the rescues inside higher rungs
+    int32_t method; ///< that gave the solution: 0 the warm start, else a KKI_METHOD_…
+    int32_t sweeps;
     int32_t newton; ///< Newton steps, those over velocities among them
     int32_t path;   ///< pieces of paths
-    int32_t proximal, anderson, admm;
     int32_t factorizations;
     int32_t block;  ///< at fault where the input was refused; else that of the largest residual; −1 if there is none
     bool cut_short; ///< a limit ended the search with the residual above the floor
@@ -60,8 +55,10 @@ typedef struct kki_solver_stats {
 
 /// Rows above which, if they are also more than nv, G is not formed but worked with as Yᵀ Y; three times nv in any case.
 enum { KKI_DENSE_ROWS = 60 };
-/// The same where a robot lies on the floor, limp, with half its joints at their limits: Newton alone does not find such modes, and the rungs that do want G.
+/// The same where a robot lies on the floor, limp, with half its joints at their limits: Newton alone does not find such modes, and the methods that do want G.
 enum { KKI_ROBOT_ROWS = 96 };
+/// And where Newton alone has not found them: up to so many rows the path forms G for itself.
+enum { KKI_FORMED_ROWS = 128 };
 
 typedef struct kki_solver_size {
     int32_t rows, blocks, nv;

@@ -130,7 +130,7 @@ void kki_sparse_anderson(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_spar
             }
             if (it->residual < best->residual) {
                 kki_sparse_copy(s, it, best);
-                stats->rung = KKI_RUNG_ANDERSON;
+                stats->method = KKI_METHOD_ACCELERATED;
             }
         }
         remember(&y, it->lambda);

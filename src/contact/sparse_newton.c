@@ -168,8 +168,7 @@ void kki_sparse_project(const kki_problem *p, double *lambda) {
     }
 }
 
-bool kki_sparse_newton_step(kki_sparse_scratch *w, kki_sparse_iterate *it, double epsilon, double share,
-                            kki_solver_stats *stats) {
+bool kki_sparse_newton_step(kki_sparse_scratch *w, kki_sparse_iterate *it, double epsilon, kki_solver_stats *stats) {
     const kki_sparse_system *s = &w->system;
     const kki_sparse_problem *p = s->problem;
     w->factor.symmetric = linearize(w, it, epsilon);
@@ -190,7 +189,7 @@ bool kki_sparse_newton_step(kki_sparse_scratch *w, kki_sparse_iterate *it, doubl
             for (int k = 0; k < t->nrow; k++) {
                 change -= w->R[6 * (size_t)r + (size_t)k] * w->du[t->row + k];
             }
-            it->lambda[r] += share * change;
+            it->lambda[r] += change;
         }
     }
     kki_sparse_project(&p->rows, it->lambda);

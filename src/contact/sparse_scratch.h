@@ -4,7 +4,6 @@
 
 #include "contact/bundles.h"
 #include "contact/sparse.h"
-#include "contact/sparse_interior.h"
 
 /// Order of elimination and pattern of the factor: a function of the graph of touching bodies alone.
 typedef struct kki_sparse_pattern {
@@ -62,7 +61,9 @@ typedef struct kki_sparse_system {
     double floor;
 } kki_sparse_system;
 
-enum { KKI_SPARSE_ITERATES = 4, KKI_SPARSE_HISTORY = 5 };
+/// Iterates by what they are for: what will be returned, what a method works on, where the flow of the continuation is and where it may get to, the warm start.
+enum { KKI_IT_TIES_BEST, KKI_IT_TIES_NOW, KKI_IT_TIES_FLOW, KKI_IT_TIES_NEXT, KKI_IT_TIES_WARM, KKI_SPARSE_ITERATES };
+enum { KKI_SPARSE_HISTORY = 5 };
 
 /// Turns of sweeps that Anderson's acceleration combines; [rows] each.
 typedef struct kki_sparse_history {
@@ -78,15 +79,13 @@ typedef struct kki_sparse_scratch {
     kki_sparse_iterate iterate[KKI_SPARSE_ITERATES];
     kki_bundles bundles; ///< of sweeps without anything else
     kki_sparse_history history;
-    kki_inside inside;
-    double *R, *e;          ///< [6 × rows], [rows] of a Newton step
-    double *dz, *du;        ///< [width], [rows]
-    double *kept;           ///< [width] motion of the convex problem
-    double *minus_gradient; ///< [width] of the convex problem
-    double *center, *shift; ///< [rows], [blocks] likewise
-    int8_t *mode;           ///< [blocks] of the last Newton step
-    bool is_steady;         ///< its modes were those of the step before
-    double sharpness;       ///< of sparse_refine.c
+    double *R, *e;    ///< [6 × rows], [rows] of a Newton step
+    double *dz, *du;  ///< [width], [rows]
+    double *error;    ///< [width] what an implicit step's motion is off by
+    double *center;   ///< [rows] of that step
+    int8_t *mode;     ///< [blocks] of the last Newton step
+    bool is_steady;   ///< its modes were those of the step before
+    double sharpness; ///< of sparse_refine.c
 } kki_sparse_scratch;
 
 typedef struct kki_sparse_kernels {
@@ -140,12 +139,18 @@ void kki_sparse_judge_motion(const kki_sparse_system *s, kki_sparse_iterate *it)
 double kki_sparse_rounding(const kki_sparse_system *s, const kki_sparse_iterate *it, double *z);
 void kki_sparse_copy(const kki_sparse_system *s, const kki_sparse_iterate *from, kki_sparse_iterate *to);
 
-// ---- sparse_convex.c
+// ---- continuation.c
 
-/// The proximal step round it->lambda, to `accuracy` m/s: first the convex problem with its slip held, then Coulomb's law; it->lambda becomes the
-/// solution, judged by the true laws. True if it is one. @param convex_steps, exact_steps  Newton steps of each, at most
-bool kki_sparse_proximal(kki_sparse_scratch *w, kki_sparse_iterate *it, double epsilon, double accuracy,
-                         int convex_steps, int exact_steps, kki_solver_stats *stats);
+typedef struct kki_continuation {
+    double target; ///< residual at which it ends
+    int factors;   ///< at most
+    /// Tries other methods on the bare laws from where the flow is, whenever it has come ten times nearer; true where that is enough. NULL: nobody does
+    bool (*refine)(void *context, const kki_sparse_iterate *it);
+    void *context;
+} kki_continuation;
+
+/// From KKI_IT_TIES_FLOW, which is judged; KKI_IT_TIES_BEST follows where the flow is better. Uses R, e, dz, du and the factor, whose pattern must be there.
+void kki_continuation_run(kki_sparse_scratch *w, const kki_continuation *c, kki_solver_stats *stats);
 
 // ---- sparse_anderson.c
 
@@ -154,25 +159,13 @@ bool kki_sparse_proximal(kki_sparse_scratch *w, kki_sparse_iterate *it, double e
 void kki_sparse_anderson(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_sparse_iterate *best, double enough,
                          int limit, int length, kki_solver_stats *stats);
 
-// ---- sparse_interior.c
-
-/// Whether the walk is for this island: contacts with friction and nothing else.
-bool kki_sparse_inside_fits(const kki_sparse_system *s);
-/// A start near `from`. @param share  of the center's size by which it is moved inside: 1 forgets it    @param is_careful  aims less far ahead
-/// @param it  where the walk is
-void kki_sparse_inside_begin(kki_sparse_scratch *w, const kki_sparse_iterate *from, double share, bool is_careful,
-                             kki_sparse_iterate *it);
-/// One step. False where it cannot go on. Uses R, e, dz, du and the factor, whose pattern must be there; R is the walk's alone while it lasts.
-bool kki_sparse_inside_advance(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_solver_stats *stats);
-
 // ---- sparse_newton.c
 
 /// Normals from zero on, friction onto its disc radially.
 void kki_sparse_project(const kki_problem *p, double *lambda);
 
-/// One Newton step with modes read off λ, u: it->lambda moves by `share` of it and is projected; z, u are not kept. False where the factor fails.
-bool kki_sparse_newton_step(kki_sparse_scratch *w, kki_sparse_iterate *it, double penalty, double share,
-                            kki_solver_stats *stats);
+/// One Newton step with statuses read off λ, u: it->lambda moves by it and is projected; z, u are not kept. False where the factor fails.
+bool kki_sparse_newton_step(kki_sparse_scratch *w, kki_sparse_iterate *it, double epsilon, kki_solver_stats *stats);
 
 /// In one order, four sums at a time.
 static inline double kki_sparse_dot(int n, const double *a, const double *b) {

@@ -81,6 +81,14 @@ static void place_history(kki_layout *layout, size_t rows, kki_sparse_history *h
     KKI_LAYOUT_ARRAY(layout, h->change, rows);
 }
 
+static void place_sweeps(kki_layout *layout, const kki_sparse_size *size, kki_sparse_scratch *w) {
+    KKI_LAYOUT_ARRAY(layout, w->bundles.bundle, (size_t)kki_bundles_room(size->ties));
+    KKI_LAYOUT_ARRAY(layout, w->bundles.taken, (size_t)size->bodies);
+    KKI_LAYOUT_ARRAY(layout, w->bundles.color, (size_t)size->ties);
+    KKI_LAYOUT_ARRAY(layout, w->bundles.rest, (size_t)size->ties);
+    place_history(layout, (size_t)size->rows, &w->history);
+}
+
 static void place(kki_layout *layout, const kki_sparse_size *size, kki_sparse_scratch *w) {
     const size_t rows = (size_t)size->rows, blocks = (size_t)size->blocks, width = (size_t)size->width;
     KKI_LAYOUT_ARRAY(layout, w->system.g, rows);
@@ -91,24 +99,19 @@ static void place(kki_layout *layout, const kki_sparse_size *size, kki_sparse_sc
     place_graph(layout, size, &w->graph);
     place_factor(layout, size, &w->factor);
     for (int k = 0; k < KKI_SPARSE_ITERATES; k++) {
-        KKI_LAYOUT_ARRAY(layout, w->iterate[k].lambda, rows + 3 * (KKI_FOUR - 1));
+        KKI_LAYOUT_ARRAY(layout, w->iterate[k].lambda, rows);
         KKI_LAYOUT_ARRAY(layout, w->iterate[k].u, rows);
         KKI_LAYOUT_ARRAY(layout, w->iterate[k].z, width + KKI_BODY_PAD);
     }
-    KKI_LAYOUT_ARRAY(layout, w->bundles.bundle, (size_t)kki_bundles_room(size->ties));
-    KKI_LAYOUT_ARRAY(layout, w->bundles.taken, (size_t)size->bodies);
-    KKI_LAYOUT_ARRAY(layout, w->bundles.color, (size_t)size->ties);
-    KKI_LAYOUT_ARRAY(layout, w->bundles.rest, (size_t)size->ties);
-    place_history(layout, rows, &w->history);
-    KKI_LAYOUT_ARRAY(layout, w->inside.four, (size_t)(size->blocks + KKI_FOUR - 1) / KKI_FOUR);
+    if (size->bodies > 1) { // sweeps over one body are not accelerated
+        place_sweeps(layout, size, w);
+    }
     KKI_LAYOUT_ARRAY(layout, w->R, 6 * rows);
-    KKI_LAYOUT_ARRAY(layout, w->e, rows + 3 * (KKI_FOUR - 1));
+    KKI_LAYOUT_ARRAY(layout, w->e, rows);
     KKI_LAYOUT_ARRAY(layout, w->dz, width);
-    KKI_LAYOUT_ARRAY(layout, w->du, rows + 3 * (KKI_FOUR - 1));
-    KKI_LAYOUT_ARRAY(layout, w->minus_gradient, width);
-    KKI_LAYOUT_ARRAY(layout, w->kept, width);
+    KKI_LAYOUT_ARRAY(layout, w->du, rows);
+    KKI_LAYOUT_ARRAY(layout, w->error, width);
     KKI_LAYOUT_ARRAY(layout, w->center, rows);
-    KKI_LAYOUT_ARRAY(layout, w->shift, blocks);
     KKI_LAYOUT_ARRAY(layout, w->mode, blocks);
 }
 
@@ -131,7 +134,6 @@ kk_status kki_sparse_work_create(kki_sparse_work *work, const kk_allocator *allo
     work->scratch->factor.pattern = &work->scratch->pattern;
     work->kernels = kki_sparse_kernels_best();
     work->scratch->bundles.kernels = kki_bundle_kernels_best();
-    work->scratch->inside.kernels = kki_inside_kernels_best();
     return KK_OK;
 }
 

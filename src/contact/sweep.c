@@ -1,4 +1,4 @@
-/// L1: block Gauss-Seidel, each block's law solved exactly with the others held (S0 with the true cone instead of a pyramid).
+/// Block Gauss-Seidel, each block's law solved exactly with the others held (S0 with the true cone instead of a pyramid).
 ///
 /// References: Jourdan, Alart, Jean (1998); Nakaoka, Hattori, Kanehiro, Kajita, Hirukawa, Constraint-based dynamics simulator for
 /// humanoid robots with shock absorbing mechanisms (2007).
@@ -70,7 +70,7 @@ void kki_sweep(const kki_system *s, double *lambda, double *u) {
     }
 }
 
-void kki_rung_sweep(const kki_system *s, kki_iterate *it, int limit, double patience, kki_solver_stats *stats) {
+void kki_sweeps(const kki_system *s, kki_iterate *it, int limit, double patience, kki_solver_stats *stats) {
     for (int k = 0; k < limit && it->residual > s->floor; k++) {
         const double before = it->residual;
         kki_sweep(s, it->lambda, it->u);

@@ -45,6 +45,11 @@ static void place_reduced(kki_layout *layout, const kki_solver_size *size, kki_r
     KKI_LAYOUT_ARRAY(layout, p->y, rows + 4);
 }
 
+/// Coordinates of the problem over one body: no more than there are rows with G, where there are fewer than coordinates.
+static int body_width(const kki_solver_size *size) {
+    return kki_round8(size->nv > 0 && size->nv < size->rows ? size->nv : size->rows);
+}
+
 static void place(kki_layout *layout, const kki_solver_size *size, kki_solver_scratch *w) {
     const size_t rows = (size_t)size->rows;
     place_system(layout, size, &w->system);
@@ -57,21 +62,18 @@ static void place(kki_layout *layout, const kki_solver_size *size, kki_solver_sc
     KKI_LAYOUT_ARRAY(layout, w->old_mode, (size_t)size->blocks);
     KKI_LAYOUT_ARRAY(layout, w->unknown, rows);
     KKI_LAYOUT_ARRAY(layout, w->direction, 2 * (size_t)size->blocks);
-    KKI_LAYOUT_ARRAY(layout, w->radius, (size_t)size->blocks);
-    for (int k = 0; k < 3; k++) {
-        KKI_LAYOUT_ARRAY(layout, w->motion[k], (size_t)size->nv);
-    }
     for (int k = 0; k < KKI_ITERATES; k++) {
         KKI_LAYOUT_ARRAY(layout, w->iterate[k].lambda, rows);
         KKI_LAYOUT_ARRAY(layout, w->iterate[k].u, rows);
     }
     for (int k = 0; k < KKI_VECTORS; k++) {
         KKI_LAYOUT_ARRAY(layout, w->vector[k], rows);
+    }
+    for (int k = 0; k < KKI_WALK; k++) {
         KKI_LAYOUT_ARRAY(layout, w->walk[k], rows);
     }
-    for (int k = 0; k < 2 * KKI_HISTORY + 2; k++) {
-        KKI_LAYOUT_ARRAY(layout, w->history[k], rows);
-    }
+    KKI_LAYOUT_ARRAY(layout, w->body.tie, (size_t)size->blocks);
+    KKI_LAYOUT_ARRAY(layout, w->body.Y, rows * (size_t)body_width(size));
 }
 
 static bool fits(const kki_solver_work *work, kki_solver_size size) {
@@ -105,10 +107,15 @@ kk_status kki_solver_work_create(kki_solver_work *work, const kk_allocator *allo
     kki_layout_take(&layout, 1, sizeof header);
     place(&layout, &padded, work->scratch);
     work->kernels = kki_dense_kernels_best();
-    return KK_OK;
+    const int width = body_width(&padded);
+    return kki_sparse_work_create(&work->scratch->body.work, &work->allocator,
+                                  kki_sparse_size_for(1, size.blocks, padded.rows, size.blocks, width, width));
 }
 
 void kki_solver_work_destroy(kki_solver_work *work) {
+    if (work->scratch) {
+        kki_sparse_work_destroy(&work->scratch->body.work);
+    }
     kki_release(&work->allocator, work->memory, work->bytes);
     *work = (kki_solver_work){0};
 }

@@ -6,7 +6,7 @@
 
 /// Factors that an island may make in a step that may be degraded: of KKI_ROBOT_ROWS rows, as the square of rows goes, and no fewer or more than these;
 /// and outer steps of the proximal point method of larger ones. Problems that are solved at all take fewer.
-enum { KKI_ROBOT_FACTORS = 400, KKI_LEAST_FACTORS = 60, KKI_MOST_FACTORS = 20000, KKI_ISLAND_PROXIMAL = 20 };
+enum { KKI_ROBOT_FACTORS = 400, KKI_LEAST_FACTORS = 60, KKI_MOST_FACTORS = 20000 };
 /// Block Gauss-Seidel sweeps of an island in a degraded step: all that its solution may take.
 enum { KKI_DEGRADED_SWEEPS = 60 };
 

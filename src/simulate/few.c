@@ -1,4 +1,4 @@
-/// Islands of a few rows and no contact, as the coupled fingers of a gripper with their limits, or the loops of a leg: no ladder is needed.
+/// Islands of a few rows and no contact, as the coupled fingers of a gripper with their limits, or the loops of a leg: no search is needed.
 ///
 /// The modes of the last step are tried: rows that bore, and equalities, end at rest; the others bear what they bore at their bounds. That is one
 /// small linear system, G a λ = −g, and the certificate says whether its solution is one. Where it is not, the modes that λ − u/G shows are tried.
@@ -11,7 +11,7 @@
 
 /// Rows; rows whose products are formed here, where nobody else has needed them; and modes that are tried.
 enum { FEW = KKI_FEW_ROWS, VERY_FEW = 4, MOST_ROUNDS = 3 };
-/// Share of the tolerance that the result may be off by; else the ladder looks.
+/// Share of the tolerance that the result may be off by; else the search looks.
 static const double GOOD = 1e-3;
 /// Share of its diagonal's element that is left of a pivot.
 static const double CLEARLY = 1e-9;

@@ -45,12 +45,6 @@ void kki_sparse_rows_add(const kk_simulator *s, const kki_island *I, const doubl
 void kki_sparse_rows_add_contact(const kki_island *I, int i, const double l[3], double *y);
 void kki_sparse_rows_velocity_contact(const kki_island *I, int i, const double *y, double u[3]);
 void kki_sparse_rows_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own);
-/// Whether a wide island may be handed to the dense ladder: it is small enough for its last rungs.
-static inline int kki_sparse_rows_fit_dense(const kk_simulator *s, const kki_island *I) {
-    return I->nrow <= KKI_SPARSE_MOST_DENSE && I->nv <= s->islands.most_dense_width;
-}
-/// Y of a wide island as the dense solver wants it, into I->scratch->Y. False where it may not be handed over.
-int kki_sparse_rows_fill_dense(kk_simulator *s, const kki_island *I);
 kki_sparse_problem kki_sparse_rows_problem(const kk_simulator *s, const kki_island *I);
 /// Between all degrees of freedom and the island's coordinates. `to` holds what it was before, of which a narrow island changes its part.
 void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
@@ -131,7 +125,7 @@ kk_status kki_island_error(const kk_model *m, const kk_simulator *s, const kki_i
 static inline int kki_is_exact(const kk_simulator *s) {
     return s->effort.sweeps == 0 && s->effort.newton == 0 && !s->retry.degrades;
 }
-/// relaxation.c: λ and u of the island, by the ladder. @param problem  as it is posed; knows of contacts that give way from then on
+/// relaxation.c: λ and u of the island, by the search. @param problem  as it is posed; knows of contacts that give way from then on
 kk_status kki_island_settle(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, kk_error *error);
 /// position.c: what moves positions out of each other, onto y_drift; and whether a contact overlaps by so much that it will.
 kk_status kki_island_repair(const kk_model *m, kk_simulator *s, kki_island *I, const kki_problem *problem,

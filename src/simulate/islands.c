@@ -164,7 +164,7 @@ static void fill_islands(const kk_model *m, kk_simulator *s) {
 static void ask_for_island(kk_simulator *s, const kki_island *I) {
     const kki_room *have = &s->room;
     kki_room *lacking = &s->lacking.room;
-    if (!I->is_sparse || kki_sparse_rows_fit_dense(s, I)) {
+    if (!I->is_sparse) {
         kki_room_ask(I->nrow, have->dense_rows, &lacking->dense_rows);
     }
     if (I->is_sparse) {

@@ -1,21 +1,22 @@
-/// Islands in which all goes on as it did, as under a robot that shifts its weight or slides along: no ladder is needed.
+/// Islands in which all goes on as it did, as under a robot that shifts its weight or slides along: no search is needed.
 ///
 /// What held in the last step, inside its cone or between its bounds, is taken to hold in this one; what was open or at a bound to stay there; and contacts that
 /// slid to slide on (contact/modes.h).
 ///
 /// Where that is no solution and a robot moves, something has landed, slipped or come to rest. A few sweeps over what is in question (contact/modes.h) show what, and the modes
-/// they end in are tried likewise, and where that tells which of them is wrong, others; what is left then is the ladder's, which begins where the sweeps ended.
+/// they end in are tried likewise, and where that tells which of them is wrong, others; what is left then is the search's, which begins where the sweeps ended.
 #include <string.h>
 
 #include "contact/cones.h"
 #include "contact/modes.h"
+#include "contact/tuning.h"
 #include "simulate/island.h"
 
-/// Of one contact alone the ladder makes as short work.
+/// Of one contact alone the search makes as short work.
 enum { LEAST_ROWS = 4 };
 /// ε as a share of the diagonal; and of modes that may hold rows which contradict each other. Those do where so many times as much is left of velocities as ε leaves.
 static const double SHIFT = 1e-10, SOFT_SHIFT = 1e-7, AWAY = 100;
-/// What the result may be off by, as a share of the tolerance or in floors (which the ladder would leave so): else it looks. And where nothing better is to be had of what moves.
+/// What the result may be off by, as a share of the tolerance or in floors (which the search would leave so): else it looks. And where nothing better is to be had of what moves.
 static const double GOOD = 1e-3, REST = 5, LEAST = 0.5;
 /// Sweeps over what is in question, at most.
 enum { SWEEPS = 20 };
@@ -38,11 +39,18 @@ static bool factor(kki_island *I, const kki_problem *p, kki_modes *x) {
     return kki_modes_factor(p, I->scratch->solver.kernels, I->scratch->A, x);
 }
 
+/// Of few rows at rest friction at its bound has to point against what slips, however slowly.
+static bool creeps(const trial *t) {
+    return t->I->nrow <= KKI_LAST_DIGITS_ROWS && t->proof.creep > KKI_TELLING_CREEP * t->proof.residual;
+}
+
 /// λ of the modes that are listed, from λ as it is. @param off  by kki_modes_off
 static bool solve(trial *t, double off) {
     t->stats.factorizations++;
-    return factor(t->I, t->p, &t->x) && kki_modes_solve(t->p, t->I->scratch->solver.kernels, t->I->scratch->A, &t->x,
-                                                        off, &t->goal, t->lambda, t->u, &t->proof, &t->stats);
+    return factor(t->I, t->p, &t->x) &&
+           kki_modes_solve(t->p, t->I->scratch->solver.kernels, t->I->scratch->A, &t->x, off, &t->goal, t->lambda, t->u,
+                           &t->proof, &t->stats) &&
+           !creeps(t);
 }
 
 // ---- what does not go on

@@ -1,4 +1,4 @@
-/// Many points that all hold, as under the feet of what stands: no ladder is needed.
+/// Many points that all hold, as under the feet of what stands: no search is needed.
 ///
 /// Points that bore well inside their cones in the last step are taken to hold in this one, those that bore nothing to stay open. What holds ends at rest,
 /// Yᵀ z = 0 with z = z_free + Y λ, and the smallest change of λ that makes it so is
@@ -12,7 +12,7 @@
 /// ε as a share of the trace of Y Yᵀ; rounds against it and against rounding.
 static const double LEAST = 1e-14;
 enum { MOST_ROUNDS = 3 };
-/// Share of its bound that friction keeps clear of, and that of the tolerance the result may be off by; else the ladder looks.
+/// Share of its bound that friction keeps clear of, and that of the tolerance the result may be off by; else the search looks.
 static const double CLEAR = 1e-9, GOOD = 1e-3;
 
 /// Rows that hold, as 1 and 0. False where something slides, is no contact, or is to move on its own.

@@ -65,22 +65,7 @@ kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_probl
         return kki_contact_solve(problem, options, &I->scratch->solver, lambda, u, proof, stats);
     }
     const kki_sparse_problem wide = kki_sparse_rows_problem(s, I);
-    const kk_status status = kki_sparse_solve(&wide, options, &I->scratch->sparse.solver, lambda, u, proof, stats);
-    if (status != KK_OK || stats->solved || options->fixed_sweeps > 0 || options->factors != 0 ||
-        !kki_sparse_rows_fill_dense(s, I)) {
-        return status;
-    }
-    // small enough for the dense ladder, which knows more rungs
-    kki_problem dense = *problem;
-    dense.Y = I->scratch->Y;
-    dense.G = NULL;
-    dense.span = NULL;
-    const kki_solver_stats before = *stats;
-    const kk_status again = kki_contact_solve(&dense, options, &I->scratch->solver, lambda, u, proof, stats);
-    stats->sweeps += before.sweeps;
-    stats->newton += before.newton;
-    stats->factorizations += before.factorizations;
-    return again;
+    return kki_sparse_solve(&wide, options, &I->scratch->sparse.solver, lambda, u, proof, stats);
 }
 
 /// Bodies at the two ends of a constraint.
@@ -192,8 +177,7 @@ kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_is
         const int is_small = I->nrow <= KKI_ROBOT_ROWS;
         const int left = factors_of(I->nrow) - I->report->factorizations;
         o.factors = left > 0 ? left : -1;
-        o.rungs &= is_small ? KKI_RUNG_ALL : ~(KKI_RUNG_ANDERSON | KKI_RUNG_ADMM);
-        o.proximal = is_small ? o.proximal : KKI_ISLAND_PROXIMAL;
+        o.methods &= is_small ? KKI_METHODS_ALL : ~KKI_METHOD_ACCELERATED;
     }
     return o;
 }
@@ -461,7 +445,7 @@ static int has_run_out(const kk_simulator *s, const kki_island *I) {
     return s->effort.newton > 0 && I->report->hit_iteration_limit;
 }
 
-/// Whether λ could be found without the ladder. What moves is asked for its modes first, what rests whether it rests.
+/// Whether λ could be found without the search. What moves is asked for its modes first, what rests whether it rests.
 static int is_solved(const kk_model *m, kk_simulator *s, kki_island *I, warm_start *start) {
     if (kki_few_rows_solved(m, s, I)) {
         return 1;

@@ -274,23 +274,3 @@ void kki_sparse_rows_own(const kk_simulator *s, const kki_island *I, int row, in
     }
     kki_sparse_own(&p, &p.tie[low], row - p.tie[low].row, rows, own);
 }
-
-int kki_sparse_rows_fill_dense(kk_simulator *s, const kki_island *I) {
-    const kki_sparse_rows *w = &I->scratch->sparse;
-    const size_t stride = (size_t)I->stride;
-    if (!kki_sparse_rows_fit_dense(s, I)) {
-        return 0;
-    }
-    memset(I->scratch->Y, 0, (size_t)I->nv * stride * sizeof *I->scratch->Y);
-    for (int i = 0; i < 2 * I->nconstraint; i++) {
-        const kki_tie *t = &w->tie[i >> 1];
-        const int body = t->body[i & 1], width = body < 0 ? 0 : w->first[body + 1] - w->first[body];
-        for (int r = 0; r < t->nrow; r++) {
-            for (int k = 0; k < width; k++) {
-                I->scratch->Y[(size_t)(w->first[body] + k) * stride + (size_t)(t->row + r)] =
-                    w->Y[t->side[i & 1] + r * width + k];
-            }
-        }
-    }
-    return 1;
-}

@@ -3,20 +3,16 @@
 #define KKI_SIMULATE_WIDE_H
 
 #include "contact/sparse.h"
+#include "contact/tuning.h"
 
 /// An island of at least so many trees, and more rows than that, is wide: events.c has no use for its matrix any more.
 enum { KKI_SPARSE_TREES = 4, KKI_SPARSE_ROWS = 128, KKI_SPARSE_STILL_ROWS = 96, KKI_SPARSE_FEW_ROWS = 48 };
 /// Speed up to which fewer rows are enough, m/s and rad/s.
 static const double KKI_SPARSE_STILL = 1e-8;
-/// Tolerance from which on fewer rows are enough, m/s: few digits are cheap there.
-static const double KKI_SPARSE_COARSE_TOLERANCE = 1e-7;
 /// With a budget of sweeps, islands of several trees and more rows than that are wide.
 enum { KKI_SPARSE_SWEPT = 12 };
 /// In models of many trees islands of more rows than that are wide, too.
 enum { KKI_SPARSE_ALWAYS = 600 };
-
-/// Up to so many rows a wide island that was not solved is handed to the dense ladder; its last rungs take too long for more.
-enum { KKI_SPARSE_MOST_DENSE = 200 };
 
 /// One wide island at a time.
 typedef struct kki_sparse_rows {
@@ -30,7 +26,6 @@ typedef struct kki_sparse_rows {
     double *unit;          ///< [48 × bodies] of lone bodies: what unit wrenches become
     double *climbed;       ///< [4 × widest tree]
     int32_t width, widest; ///< padded degrees of freedom of all trees, and of one
-    int32_t handed;        ///< padded degrees of freedom of an island that may be handed to the dense ladder
 } kki_sparse_rows;
 
 #endif

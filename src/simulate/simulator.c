@@ -194,7 +194,7 @@ kki_solver_size kki_simulator_dense_size(const kk_model *m, const kk_simulator *
     const int rows = s->room.dense_rows;
     kki_solver_size size = {
         .rows = rows, .blocks = rows, .nv = s->islands.padded_width > 0 ? s->islands.most_dense_width : m->nv};
-    size.dense = size.nv > KKI_ROBOT_ROWS ? size.nv : KKI_ROBOT_ROWS; // more rows than that are worked with as Yᵀ Y
+    size.dense = size.nv > KKI_FORMED_ROWS ? size.nv : KKI_FORMED_ROWS;
     return size;
 }
 
@@ -287,6 +287,7 @@ static void place_workers(kki_layout *layout, const kk_model *m, kk_simulator *s
 /// What readers ask for (readout.c).
 static void place_readings(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     const size_t padded = ((size_t)m->nv + 7) & ~(size_t)3;
+    KKI_LAYOUT_ARRAY(layout, s->retry.start, KKI_MOST_KICKED_AGAIN);
     KKI_LAYOUT_ARRAY(layout, s->readout.view_v, padded);
     KKI_LAYOUT_ARRAY(layout, s->readout.view_a, padded);
     KKI_LAYOUT_ARRAY(layout, s->readout.seen.q, (size_t)m->nq);

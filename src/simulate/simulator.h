@@ -463,7 +463,7 @@ typedef struct kki_islands {
     int32_t *tree_order;               ///< by island
     int32_t *tree_local;               ///< [ntree] where its degrees of freedom begin in its island's Y
     int32_t padded_width, widest_tree; ///< padded degrees of freedom of all trees, and of one; 0: no island is sparse
-    int32_t most_dense_width; ///< padded degrees of freedom of a sparse island that may be handed to dense methods
+    int32_t most_dense_width; ///< padded degrees of freedom of an island that is worked with as rows
 } kki_islands;
 
 /// The contact problem of all islands and its solution: rows and blocks through all of them, [max_rows], [max_blocks].
@@ -518,10 +518,20 @@ typedef struct kki_energies {
     kki_balance balance;
 } kki_energies;
 
+/// What a kick from the middle of a step changes of a contact.
+typedef struct kki_contact_start {
+    kk_vec3 impulse, kept, moment, kept_moment;
+    double open;
+} kki_contact_start;
+/// Contacts up to which a step is kicked again from its middle; beyond, it is taken anew from its start, with the same bits.
+enum { KKI_MOST_KICKED_AGAIN = 64 };
+
 /// How this attempt at a step, or at a part of one, is made, and what came of it.
 typedef struct kki_retry {
-    int is_rough; ///< an attempt ended because its bias forces can be had better
-    int attempts; ///< at this part of a step before this one, whose mean velocity is known
+    kki_contact_start *start; ///< [KKI_MOST_KICKED_AGAIN]
+    int contacts;             ///< of them; −1: there are too many
+    int is_rough;             ///< an attempt ended because its bias forces can be had better
+    int attempts;             ///< at this part of a step before this one, whose mean velocity is known
     int shares; ///< that the step is taken in, each of which is corrected whatever its audit says; 0: it is taken whole
     int gained; ///< shares of the step had impulses, and were refused for what they gained
     int may_yield; ///< contacts may give way where there is no other answer
@@ -800,8 +810,7 @@ void kki_saturated_store(const kk_model *model, kk_simulator *s);
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
                   kk_error *error);
 /// energy.c: kinetic and potential energy of every tree at (q, v). @param energy [ntree] result    @return the angular velocity of the fastest node, rad/s
-double kki_tree_energies(const kk_model *model, kk_simulator *s, const double *q, const double *v,
-                         kki_energy *energy);
+double kki_tree_energies(const kk_model *model, kk_simulator *s, const double *q, const double *v, kki_energy *energy);
 void kki_fill_konig(const kk_model *m, kki_koenig *koenig);
 /// Potential energy of gravity and of joints' springs at the middle, behind the forces and the kick.
 double kki_potential(const kk_model *model, const kk_simulator *s);

@@ -53,22 +53,29 @@ static void copy_motion(const kk_model *m, kk_simulator *s, const kk_state *stat
     memcpy(s->motion.v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->motion.v);
 }
 
-static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, double h) {
-    if (!s->traits.has_only_free_bodies) { // which goes to the middle from the state itself
-        copy_motion(m, s, state);
-    }
+/// What a kick begins with, whatever the last one came to.
+static void begin_kick(const kk_model *m, kk_simulator *s, const kk_state *state) {
     memcpy(s->motion.activation, kk_state_activation_const(state),
            (size_t)m->nactivation * sizeof *s->motion.activation);
     memcpy(s->constraints.loop_switch, kki_state_warm_const(state) + s->warm_start.layout.first_switch,
            (size_t)m->nloop * sizeof *s->constraints.loop_switch);
     memset(s->forces.servo_mode, KKI_SERVO_NEW, (size_t)m->nactuator * sizeof *s->forces.servo_mode);
-    s->constraints.count = s->constraints.nparts = s->contacts.count = s->contacts.ntouching = s->islands.count = 0;
+    kki_saturated_begin(m, s, state);
+    s->constraints.count = s->constraints.nparts = s->islands.count = 0;
+    s->readout.owes_energy = s->readout.owes_outside = 0;
+    s->energy.balanced = 0;
+}
+
+static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, double h) {
+    if (!s->traits.has_only_free_bodies) { // which goes to the middle from the state itself
+        copy_motion(m, s, state);
+    }
+    begin_kick(m, s, state);
+    s->contacts.count = s->contacts.ntouching = 0;
     s->free_bodies.npoint = s->free_bodies.islands = s->free_bodies.largest = 0;
     s->fast.meeting = s->fast.touch = -1;
     s->motion.start = state;
-    s->readout.owes_energy = s->readout.owes_outside = 0;
     s->energy.work_before = s->report.constraint_work;
-    s->energy.balanced = 0;
     s->h = h;
 }
 
@@ -260,18 +267,12 @@ static void commit(const kk_model *m, kk_simulator *s, kk_state *state) {
 
 // ---- the story
 
-/// What must not happen: constraints of what touches, sorted into islands, and their impulses.
-static kk_status constrain(const kk_model *m, kk_simulator *s, const kk_state *state, double *t, kk_error *error) {
-    kk_status status = kki_detect(m, s, state);
-    if (status == KK_OK) {
-        kki_find_pivots(m, s);
-    }
-    *t = book(s, KK_STAGE_DETECT, *t);
-    if (status == KK_OK) {
-        status = kki_constrain(m, s);
-        status = status ? status : kki_find_islands(m, s, error);
-        *t = book(s, KK_STAGE_CONSTRAIN, *t);
-    }
+/// What must not happen: constraints of what touches, sorted into islands.
+static kk_status constrain(const kk_model *m, kk_simulator *s, double *t, kk_error *error) {
+    kki_find_pivots(m, s);
+    kk_status status = kki_constrain(m, s);
+    status = status ? status : kki_find_islands(m, s, error);
+    *t = book(s, KK_STAGE_CONSTRAIN, *t);
     return status;
 }
 
@@ -371,27 +372,61 @@ static kk_status integrate(const kk_model *m, kk_simulator *s, const kk_state *s
     return kick(m, s, state, input, t, error);
 }
 
-/// One try at a step or a part of one. Where its bias forces can be had better, s->retry.is_rough says so and the state stays.
-/// Where fast bodies meet in it, s->fast.meeting says when and the state stays.
-static kk_status try_once(const kk_model *model, kk_simulator *s, kk_state *state, const kk_input *input, double h,
-                          kki_fast_policy looks, kk_error *error) {
+/// Where is everything in the middle of the step, and what touches what there. Where fast bodies meet in it, s->fast.meeting says when.
+static kk_status find_contacts(const kk_model *m, kk_simulator *s, const kk_state *state, double h,
+                               kki_fast_policy looks) {
     double t = now(s);
-    begin(model, s, state, h);
-    kki_saturated_begin(model, s, state);
+    begin(m, s, state, h);
     s->fast.policy = looks;
     t = book(s, KK_STAGE_BEGIN, t);
-
-    // where is everything, in the middle of the step
-    go_to_middle(model, s, state);
+    go_to_middle(m, s, state);
     t = book(s, KK_STAGE_KINEMATICS, t);
+    const kk_status status = kki_detect(m, s, state);
+    book(s, KK_STAGE_DETECT, t);
+    return status;
+}
 
-    // what touches what, and what must not happen
-    kk_status status = constrain(model, s, state, &t, error);
-    if (status == KK_OK && s->fast.meeting >= 0) {
-        return KK_OK;
+/// What a kick from the middle changes of contacts, to begin another one with.
+static void remember_contacts(kk_simulator *s) {
+    const int may_be_kicked = s->contacts.count <= KKI_MOST_KICKED_AGAIN && !s->traits.has_only_free_bodies;
+    s->retry.contacts = may_be_kicked ? s->contacts.count : -1;
+    for (int i = 0; i < s->retry.contacts; i++) {
+        const kki_contact *c = &s->contacts.list[i];
+        s->retry.start[i] = (kki_contact_start){c->impulse, c->kept, c->moment, c->kept_moment, c->open};
     }
+}
 
-    // how would it move if it touched nothing, what do the constraints make of it, and where does it go
+/// Back to the middle of the step as it was found, but with the mean velocity that the last attempt came to. 0 where not all of it is remembered.
+static int return_to_middle(const kk_model *m, kk_simulator *s, const kk_state *state) {
+    for (int i = 0; i < s->retry.contacts; i++) {
+        kki_contact *c = &s->contacts.list[i];
+        const kki_contact_start *was = &s->retry.start[i];
+        c->impulse = was->impulse;
+        c->kept = was->kept;
+        c->moment = was->moment;
+        c->kept_moment = was->kept_moment;
+        c->open = was->open;
+        c->swing = c->friction = 0;
+        c->velocity = kk_vec3_make(0, 0, 0);
+    }
+    if (s->retry.contacts < 0) {
+        return 0;
+    }
+    memcpy(s->motion.q, s->motion.q_middle, (size_t)m->nq * sizeof *s->motion.q);
+    memcpy(s->motion.v, s->motion.v_before, (size_t)m->nv * sizeof *s->motion.v);
+    memcpy(s->motion.v_bias, s->motion.v_mean, (size_t)m->nv * sizeof *s->motion.v_bias);
+    begin_kick(m, s, state);
+    s->data->kernels->kick_prepare(m, &s->data->scratch, s->motion.q, s->motion.v, s->motion.v_bias);
+    return 1;
+}
+
+/// From the middle on, with what touches there. Where its bias forces can be had better, s->retry.is_rough says so and the state stays.
+static kk_status kick_and_prove(const kk_model *model, kk_simulator *s, kk_state *state, const kk_input *input,
+                                kk_error *error) {
+    double t = now(s);
+
+    // what must not happen, how would it move if it touched nothing, what do the constraints make of it, and where does it go
+    kk_status status = constrain(model, s, &t, error);
     if (status == KK_OK) {
         status = integrate(model, s, state, input, &t, error);
     }
@@ -438,13 +473,23 @@ static kk_status attempt(const kk_model *m, kk_simulator *s, kk_state *state, co
                          kki_fast_policy looks, kk_error *error) {
     const kk_report before = s->report;
     s->retry.is_rough = s->retry.attempts = 0;
-    kk_status status = try_once(m, s, state, input, h, looks, error);
-    while (status == KK_OK && s->retry.is_rough) {
-        remember_mean_velocity(m, s);
-        s->report = before;
+    kk_status status = find_contacts(m, s, state, h, looks);
+    kk_report found = s->report;
+    while (status == KK_OK && s->fast.meeting < 0) {
+        remember_contacts(s);
         s->retry.is_rough = 0;
+        status = kick_and_prove(m, s, state, input, error);
+        if (status != KK_OK || !s->retry.is_rough) {
+            break;
+        }
+        remember_mean_velocity(m, s);
         s->retry.attempts++;
-        status = try_once(m, s, state, input, h, looks, error);
+        s->report = found;
+        if (!return_to_middle(m, s, state)) {
+            s->report = before;
+            status = find_contacts(m, s, state, h, looks);
+            found = s->report;
+        }
     }
     s->report.corrections += s->retry.attempts > 0;
     return status;

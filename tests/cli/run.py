@@ -1028,7 +1028,7 @@ def check_reproduce(bench):
     bench.check("its table as a file", len(rows) == 10 and rows[4].startswith('"19.6","1/50","39.2","39.2000"'))
     tables = [list(csv.reader(path.open())) for path in (bench.folder / "again").glob("s3_servo_*.csv")]
     drawn = [len(table) - 1 for table in tables for name in table[0][1:]]
-    bench.check("nine curves, of which none is a point", len(drawn) == 9 and min(drawn) >= 2, drawn)
+    bench.check("seventeen curves, of which none is a point", len(drawn) == 17 and min(drawn) >= 2, drawn)
     bench.check("its files", {"s3_servo.svg", "s3_servo_1.csv", "s1_sliding.svg"} <= {path.name for path in (bench.folder / "again").iterdir()})
     bench.expect("reproduce --list", ["reproduce", "--list", "s2"], OK, out=["s2_steps"])
     bench.expect("no such paper", ["reproduce", "s3_servoo"], USAGE, err=["did you mean 's3_servo'?"])

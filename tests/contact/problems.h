@@ -145,7 +145,7 @@ static inline kki_block *case_contact(contact_case *c, int a, int b, const doubl
     return block;
 }
 
-/// Y = M^-1/2 Jᵀ, G = Yᵀ Y, g = J v; more is added to g by whoever wants a bias. low_rank: only Y is handed over.
+/// Y = M^-1/2 Jᵀ, G = Yᵀ Y, g = J v; more is added to g by whoever wants a bias. low_rank: G is not handed over.
 static inline void case_finish(contact_case *c, bool low_rank) {
     const int nv = 6 * c->nbody, stride = (c->p.nrow + 3) & ~3;
     c->p.stride = stride;
@@ -166,7 +166,7 @@ static inline void case_finish(contact_case *c, bool low_rank) {
     }
     c->p.block = c->block;
     c->p.G = low_rank ? NULL : c->G;
-    c->p.Y = low_rank ? c->Y : NULL;
+    c->p.Y = c->Y;
     c->p.g = c->g;
 }
 

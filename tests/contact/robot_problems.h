@@ -42,6 +42,7 @@ static inline void robot_case(contact_case *c, scene *s, const robot_contact *co
         row[block->row + 2] = robot_row(&contact[k], t2);
     }
     case_finish(c, false);
+    c->p.Y = NULL; // has no bodies
     const int n = c->p.nrow;
     KK_CHECK_EQ_INT(kk_delassus(s->model, s->data, s->q, row, n, G), KK_OK);
     kk_kinematics_velocity(s->model, s->data, s->q, v);

@@ -55,7 +55,7 @@ static double solve(const scene *x, double *lambda) {
     kki_solver_stats stats;
     kki_solver_options options = kki_solver_options_default();
     double u[STRIDE];
-    KK_CHECK_EQ_INT(kki_solver_work_create(&work, NULL, (kki_solver_size){ROWS, BLOCKS, 1, 0}), KK_OK);
+    KK_CHECK_EQ_INT(kki_solver_work_create(&work, NULL, (kki_solver_size){ROWS, BLOCKS, ROWS, 0}), KK_OK);
     memset(lambda, 0, STRIDE * sizeof *lambda);
     KK_CHECK_EQ_INT(kki_contact_solve(&x->p, &options, &work, lambda, u, &proof, &stats), KK_OK);
     kki_solver_work_destroy(&work);

@@ -45,7 +45,7 @@ static double walk(contact_case *c, double fine, double *lambda) {
     memcpy(it->lambda, lambda, sizeof(double) * (size_t)c->p.nrow);
     kki_system_judge(&w->system, it);
     const kki_path_options options = {.fine = fine, .limit = 40};
-    kki_rung_path(&w->system, w, it, &options, &stats);
+    kki_path(&w->system, w, it, &options, &stats);
     memcpy(lambda, it->lambda, sizeof(double) * (size_t)c->p.nrow);
     kki_certify_baseline(&c->p, lambda, c->u, &c->certificate);
     return c->certificate.residual;

@@ -18,7 +18,7 @@ static void note(tally *t, const contact_case *c, bool solved, uint64_t seed) {
 }
 
 static void check_tally(const tally *t) {
-    if (t->missed > 0 || t->above_floor > t->count / 1000) {
+    if (t->missed > 0 || t->above_floor > t->count / 100) {
         KK_FAIL("%d of %d missed the tolerance, %d the floor; worst %g at seed %llu", t->missed, t->count,
                 t->above_floor, t->worst, (unsigned long long)t->seed);
     }

@@ -147,7 +147,7 @@ KK_TEST(solver_keeps_a_warm_solution) {
         KK_CHECK(case_solve(c));
         memcpy(before, c->lambda, sizeof before);
         KK_CHECK(case_solve(c));
-        KK_CHECK_EQ_INT(c->stats.newton + c->stats.sweeps + c->stats.rung, 0);
+        KK_CHECK_EQ_INT(c->stats.newton + c->stats.sweeps + c->stats.method, 0);
         KK_CHECK_BYTES(before, c->lambda, sizeof(double) * (size_t)c->p.nrow);
     }
     case_free(c);

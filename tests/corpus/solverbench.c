@@ -4,7 +4,7 @@
 //     karakuri_solverbench --json now.json tests/corpus/*.bin  and a line of JSON for each problem and method
 //     karakuri_solverbench --compare old.json …                ends with code 1 where `engine` leaves unsolved what it solved then,
 //                                                              or takes more than 1.1 times as long in the geometric mean
-//     --method NAME   only this one (may be given again)       --family NAME   only these problems
+//     --method NAME   only this one (may be given again)       --family NAME, --name PART   only these problems
 //     --every N       of all problems each N-th
 //     --repeats N     each solution so often, if it is short; the least time counts (5)
 #include <stdio.h>
@@ -46,7 +46,7 @@ static struct {
     row *rows;
     int count;
     bool wanted[MOST_METHODS];
-    const char *family, *json, *compare;
+    const char *family, *name, *json, *compare;
     int repeats, every, seen;
 } my;
 
@@ -76,8 +76,8 @@ static outcome take(const method *m, corpus_case *c) {
 static void take_all(const corpus_problem *p, FILE *json) {
     corpus_case c;
     row *r = &my.rows[my.count];
-    if (my.seen++ % my.every != 0 || (my.family && strcmp(my.family, p->family) != 0) || my.count == MOST_PROBLEMS ||
-        !corpus_case_make(p, &c)) {
+    if (my.seen++ % my.every != 0 || (my.family && strcmp(my.family, p->family) != 0) ||
+        (my.name && !strstr(p->name, my.name)) || my.count == MOST_PROBLEMS || !corpus_case_make(p, &c)) {
         return;
     }
     my.count++;
@@ -312,6 +312,8 @@ static int parse(int argc, char **argv) {
             my.repeats = count_of(argv[i + 1]);
         } else if (strcmp(argv[i], "--every") == 0) {
             my.every = count_of(argv[i + 1]);
+        } else if (strcmp(argv[i], "--name") == 0) {
+            my.name = argv[i + 1];
         } else if (strcmp(argv[i], "--family") == 0) {
             my.family = argv[i + 1];
         } else if (strcmp(argv[i], "--method") == 0 && m >= 0) {

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/warm.h"
+
 #include "stage.h"
 #include "support/allocations.h"
 
@@ -85,7 +87,7 @@ static kk_status restore_forged(stage *s, unsigned char *bytes, size_t size) {
 // numbers of a header that contradict each other are refused though the checksum is right: a contact fewer and its numbers among what belongs to no
 // contact, and a word that must be zero
 KK_TEST(state_whose_header_contradicts_itself_is_refused) {
-    enum { CONTACTS = 40, OTHERS = 48, RESERVED = 52, NUMBERS_OF_A_CONTACT = 13 };
+    enum { CONTACTS = 40, OTHERS = 48, RESERVED = 52 };
     stage s;
     build_heap(&s);
     if (stage_ready(&s, &(kk_step_options){.timestep = 2e-3})) {
@@ -98,7 +100,7 @@ KK_TEST(state_whose_header_contradicts_itself_is_refused) {
         const uint32_t contacts = get_word(bytes + CONTACTS);
         KK_CHECK(contacts > 1);
         put_word(bytes + CONTACTS, contacts - 1);
-        put_word(bytes + OTHERS, NUMBERS_OF_A_CONTACT);
+        put_word(bytes + OTHERS, (uint32_t)kki_state_list(s.state).contact_size);
         KK_CHECK_EQ_INT(restore_forged(&s, bytes, size), KK_CORRUPT);
         put_word(bytes + CONTACTS, contacts);
         put_word(bytes + OTHERS, 0);

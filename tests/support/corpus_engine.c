@@ -103,8 +103,7 @@ kki_solver_options corpus_options(const corpus_problem *p) {
     o.moves = (p->flags & CORPUS_MOVES) != 0;
     o.factors = p->factors > 0 ? factors_of(p->nrow) : 0;
     if (p->factors > 0 && p->nrow > KKI_ROBOT_ROWS) {
-        o.rungs &= ~(KKI_RUNG_ANDERSON | KKI_RUNG_ADMM);
-        o.proximal = KKI_ISLAND_PROXIMAL;
+        o.methods &= ~KKI_METHOD_ACCELERATED;
     }
     return o;
 }
@@ -133,21 +132,20 @@ static kki_solver_stats solve_sparse(corpus_case *c, const kki_solver_options *o
     const double start = corpus_seconds();
     kki_sparse_solve(&c->sparse.problem, o, &c->sparse_work, c->lambda, c->u, &proof, &stats);
     c->seconds += corpus_seconds() - start;
-    if (!stats.solved && c->has_dense && c->p->nrow <= KKI_SPARSE_MOST_DENSE) {
-        const kki_solver_stats before = stats;
-        stats = solve_dense(c, o, false);
-        stats.factorizations += before.factorizations;
-        stats.newton += before.newton;
-        stats.sweeps += before.sweeps;
-    }
     return stats;
 }
 
-kki_certificate corpus_engine(corpus_case *c, kki_solver_stats *stats) {
-    const kki_solver_options o = corpus_options(c->p);
+void corpus_solve(corpus_case *c, int32_t methods, corpus_storage storage, kki_solver_stats *stats) {
+    kki_solver_options o = corpus_options(c->p);
+    const bool is_sparse =
+        storage == CORPUS_TIES || (storage == CORPUS_ANY && ((c->p->flags & CORPUS_WIDE) || !c->has_dense));
+    o.methods &= methods;
     memcpy(c->lambda, c->p->lambda, (size_t)c->p->nrow * sizeof *c->lambda);
     c->seconds = 0;
-    const bool is_sparse = (c->p->flags & CORPUS_WIDE) || !c->has_dense;
     *stats = is_sparse ? solve_sparse(c, &o) : solve_dense(c, &o, c->has_matrix);
+}
+
+kki_certificate corpus_engine(corpus_case *c, kki_solver_stats *stats) {
+    corpus_solve(c, KKI_METHODS_ALL, CORPUS_ANY, stats);
     return corpus_judge(c);
 }

@@ -26,6 +26,10 @@ void corpus_case_free(corpus_case *c);
 /// What the step asked of the ladder.
 kki_solver_options corpus_options(const corpus_problem *p);
 
+/// How the operator is stored: as the step did, as rows with G or Y, or tie by tie.
+typedef enum corpus_storage { CORPUS_ANY, CORPUS_ROWS, CORPUS_TIES } corpus_storage;
+/// λ from the problem's own start by some methods. @param methods  KKI_METHOD_…
+void corpus_solve(corpus_case *c, int32_t methods, corpus_storage storage, kki_solver_stats *stats);
 /// λ from the problem's own start, judged. What the ladder did is in `stats`.
 kki_certificate corpus_engine(corpus_case *c, kki_solver_stats *stats);
 

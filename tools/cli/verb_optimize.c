@@ -109,7 +109,8 @@ static const cli_option options_table[] = {
      .kind = CLI_TEXT,
      .offset = offsetof(optimize_options, on),
      .value = "ENGINE",
-     .about = "run candidates elsewhere, by Python: processes[:N], ray[:ADDRESS], dask[:ADDRESS], mpi; with the same result"},
+     .about = "run candidates elsewhere, by Python: processes[:N], ray[:ADDRESS], dask[:ADDRESS], mpi; with the same "
+              "result"},
     {.name = "journal",
      .kind = CLI_FOLDER,
      .offset = offsetof(optimize_options, journal),

@@ -68,8 +68,13 @@ void walk_print(const cli *c, const walker_result *w, cli_text *out) {
     }
     text_format(out, "  speed         %.3g s simulated in %.3g s: %.0f times real time\n", w->duration, w->wall,
                 w->wall > 0 ? w->duration / w->wall : 0);
-    text_format(out, "  residual      at most %.2g m/s, every step certified; at most %d contacts\n", w->residual,
-                w->contacts);
+    text_format(out, "  residual      at most %.2g m/s, ", w->residual);
+    if (w->uncertified > 0) {
+        text_format(out, "%ld steps not certified", w->uncertified);
+    } else {
+        text_add(out, "every step certified");
+    }
+    text_format(out, "; at most %d contacts\n", w->contacts);
     if (w->observer_time[1] > 0) {
         text_format(out,
                     "  observer      center of mass within %.2f mm, ZMP %.1f mm and torques %.2g N m in the root mean "

@@ -390,6 +390,7 @@ static void measure(walker *w, int step, const kk_stabilizer_output *out) {
         w->contact[i] = kk_simulator_contacts(w->simulator)[i];
     }
     r->residual = larger(r->residual, report.residual);
+    r->uncertified += report.quality != KK_STEP_CERTIFIED || report.hit_iteration_limit;
     r->contacts = report.contacts > r->contacts ? report.contacts : r->contacts;
     r->tilt = larger(r->tilt, at.tilt);
     if (at.zmp.x == at.zmp.x && at.margin > -1e9) {

@@ -78,6 +78,7 @@ typedef struct walker_result {
     double duration;  ///< s simulated
     double wall;      ///< s
     double residual;  ///< m/s, worst
+    long uncertified; ///< steps above the tolerance, or taken with the best answer there is
     double zmp_gap;   ///< m, worst distance between the two ZMPs
     double zmp_error; ///< m, mean distance from the plan
     double margin_mean, margin_least,

@@ -19,29 +19,43 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from .._batch import Batch
-from .._model import Array
-from .tasks import TASKS, Task
+from .._model import Array, render
+from .joystick import Joystick, Rider
+from .tasks import TASKS as CLASSIC
+from .tasks import Task
+
+TASKS: dict[str, Task | Joystick] = {**CLASSIC, **{f"{robot}{ground}": Joystick(robot, bumps) for robot in ("Go1", "G1")
+                                                   for ground, bumps in (("Flat", 0.0), ("Rough", 0.12))}}
 
 Step = tuple[Any, Any, Any, Any, dict[str, Any]]
 
 
-def _spaces(task: Task, batch: Batch) -> tuple[spaces.Box, spaces.Box]:
-    limits = batch.model.control_range
+def _spaces(task: Task | Rider, batch: Batch) -> tuple[spaces.Box, spaces.Box]:
+    limits = batch.model.control_range if isinstance(task, Task) else np.tile((-1.0, 1.0), (batch.model.nu, 1))
     size = task.observations(batch.model)
     return (spaces.Box(-np.inf, np.inf, (size,), np.float64),
             spaces.Box(limits[:, 0].astype(np.float32), limits[:, 1].astype(np.float32), dtype=np.float32))
 
 
+def _picture(batch: Batch, row: int) -> NDArray[np.uint8]:
+    return render(batch.model, batch.q[row], 480, 360).rgb
+
+
 class Env(gymnasium.Env[Array, NDArray[np.float32]]):
     """One robot."""
 
-    metadata: dict[str, Any] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50}
 
-    def __init__(self, task: str, render_mode: str | None = None) -> None:
-        self.task = TASKS[task]
-        self.batch = Batch(self.task.load(), 1, workers=1, sensors=False)
+    def __init__(self, task: str, render_mode: str | None = None, **given: Any) -> None:
+        self.task = TASKS[task].bind(**given)
+        model = self.task.load()
+        self.batch = Batch(model, 1, workers=1, sensors=False, **self.task.options(model))
+        self.task.attach(self.batch)
         self.observation_space, self.action_space = _spaces(self.task, self.batch)
         self.render_mode = render_mode
+
+    def render(self) -> Any:
+        return _picture(self.batch, 0) if self.render_mode == "rgb_array" else None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         super().reset(seed=seed)
@@ -51,7 +65,7 @@ class Env(gymnasium.Env[Array, NDArray[np.float32]]):
 
     def step(self, action: NDArray[np.float32]) -> Step:
         before = self.task.position(self.batch).copy()
-        self.batch.control[0] = action
+        self.task.act(self.batch, slice(0, 1), np.asarray(action, np.float64)[None])
         self.batch.step(self.task.substeps, check=False)
         reward, over = self.task.judge(self.batch, before, np.asarray(action, np.float64)[None])
         return self.task.observe(self.batch)[0], float(reward[0]), bool(over[0]), False, {"x": float(self.task.position(self.batch)[0])}
@@ -61,20 +75,26 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, NDArray[np.float32], NDArray[A
     """Many robots, one batch."""
 
     def __init__(self, task: str, num_envs: int = 1, max_episode_steps: int | None = 1000, workers: int | None = None,
-                 autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP, render_mode: str | None = None) -> None:
-        self.task = TASKS[task]
+                 autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP, render_mode: str | None = None,
+                 **given: Any) -> None:
+        self.task = TASKS[task].bind(**given)
         self.num_envs = num_envs
-        self.batch = Batch(self.task.load(), num_envs, workers=workers, sensors=False)
+        model = self.task.load()
+        self.batch = Batch(model, num_envs, workers=workers, sensors=False, **self.task.options(model))
+        self.task.attach(self.batch)
         self.single_observation_space, self.single_action_space = _spaces(self.task, self.batch)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
+        self.metadata = {"render_modes": ["rgb_array"], "render_fps": 50, "autoreset_mode": self.autoreset_mode}
         self.render_mode = render_mode
         self.most_steps = max_episode_steps or 0
         self._steps = np.zeros(num_envs, np.int64)
         self._over = np.zeros(num_envs, np.bool_)
         self._rngs: list[np.random.Generator] = [np.random.default_rng() for _ in range(num_envs)]
+
+    def render(self) -> Any:
+        return tuple(_picture(self.batch, row) for row in range(self.num_envs)) if self.render_mode == "rgb_array" else None
 
     def _begin(self, rows: NDArray[np.int64]) -> None:
         self.task.reset(self.batch, rows)
@@ -105,7 +125,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, NDArray[np.float32], NDArray[A
         fresh = np.flatnonzero(self._over) if self.autoreset_mode is AutoresetMode.NEXT_STEP else np.zeros(0, np.int64)
         going = np.flatnonzero(~self._over)
         before = self.task.position(self.batch).copy()
-        self.batch.control[going] = actions[going]
+        self.task.act(self.batch, going, actions[going].astype(np.float64))
         self.batch.step(self.task.substeps, None if len(going) == self.num_envs else going, check=False)
         rewards, terminated = self.task.judge(self.batch, before, actions.astype(np.float64))
         self._steps[going] += 1

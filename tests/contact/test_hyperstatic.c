@@ -1,4 +1,4 @@
-// What the rung over velocities is for: more rows held than anything can move, from a cold start, and what a robot's feet need.
+// What is hard for the active set: more rows held than anything can move, from a cold start, and what a robot's feet need.
 #include "contact/scratch.h"
 #include "problems.h"
 
@@ -29,7 +29,7 @@ static void many_points(contact_case *c, int count, int kind) {
 }
 
 // a foot of up to 100 points, cold, and a little later, warm
-KK_TEST(convex_cold_start_on_many_points) {
+KK_TEST(cold_start_on_many_points) {
     contact_case *c = case_create();
     const int count[5] = {4, 8, 16, 32, 100};
     for (int k = 0; k < 20; k++) {
@@ -52,8 +52,8 @@ static void random_both(contact_case *c, uint64_t seed) {
     c->p.Y = c->Y;
 }
 
-// all laws, with the rung over velocities between the first attempt and the others
-KK_TEST(convex_random_problems) {
+// all laws
+KK_TEST(random_problems_of_both_forms) {
     contact_case *c = case_create();
     const uint64_t count = kk_test_is_quick() ? 300 : 3000;
     int missed = 0;
@@ -62,28 +62,6 @@ KK_TEST(convex_random_problems) {
         missed += !case_solve(c);
     }
     KK_CHECK_EQ_INT(missed, 0);
-    case_free(c);
-}
-
-// with friction's radius at zero, or no friction at all, the problem is convex: the rung alone gets to the floor
-KK_TEST(convex_alone) {
-    contact_case *c = case_create();
-    const uint64_t count = kk_test_is_quick() ? 50 : 500;
-    for (uint64_t seed = 0; seed < count; seed++) {
-        random_both(c, seed);
-        for (int b = 0; b < c->p.nblock; b++) {
-            c->block[b].friction = 0;
-        }
-        kki_solver_scratch *w = c->work.scratch;
-        kki_system_make(&w->system, &c->p, w, c->work.kernels, 1e-13);
-        c->work.kernels->transpose(c->p.nv, c->p.nrow, c->p.stride, c->p.Y, w->system.width, w->system.columns);
-        kki_iterate *it = &w->iterate[KKI_IT_TRY];
-        memset(it->lambda, 0, sizeof(double) * (size_t)c->p.stride);
-        kki_system_judge(&w->system, it);
-        kki_solver_stats stats = {0};
-        kki_rung_convex(&w->system, w, it, 8, 0, &stats);
-        KK_CHECK_NEAR(it->residual, 0, 1e-10);
-    }
     case_free(c);
 }
 
