@@ -7,12 +7,18 @@ import { createGzip } from "node:zlib";
 import { spawn } from "node:child_process";
 
 const ROOT = fileURLToPath(new URL("./viewer/dist", import.meta.url));
-const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
+const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".jpg": "image/jpeg", ".png": "image/png" };
 
 /** @returns a server that listens on 127.0.0.1; count.bytes is what was sent */
 export function serve(port = 0, count = { bytes: 0 }) {
     const server = createServer((request, response) => {
-        const path = normalize(decodeURIComponent(new URL(request.url ?? "/", "http://localhost").pathname));
+        let path;
+        try {
+            path = normalize(decodeURIComponent(new URL(request.url ?? "/", "http://localhost").pathname));
+        } catch { // half a character: no file has such a name
+            response.writeHead(400).end();
+            return;
+        }
         const file = join(ROOT, path === "/" ? "index.html" : path);
         if (!file.startsWith(ROOT) || !existsSync(file) || !statSync(file).isFile()) {
             response.writeHead(404).end();
@@ -25,7 +31,10 @@ export function serve(port = 0, count = { bytes: 0 }) {
         stream.on("data", (part) => { count.bytes += part.length; });
         stream.pipe(response);
     });
-    return new Promise((good) => server.listen(port, "127.0.0.1", () => good(server)));
+    return new Promise((good, bad) => {
+        server.once("error", bad); // a port that is taken
+        server.listen(port, "127.0.0.1", () => good(server));
+    });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

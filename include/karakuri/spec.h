@@ -121,6 +121,20 @@ typedef struct kk_keyframe_def {
     kk_origin origin;
 } kk_keyframe_def;
 
+/// A text that drives the scene, kept and saved with it: the engine does not read it (docs/guide/viewer.md, Behaviour).
+typedef struct kk_script_def {
+    const char *name; ///< as other scripts import it; NULL or "": the one that runs
+    const char *text;
+    kk_origin origin;
+} kk_script_def;
+
+/// A number that a script reads and a slider sets.
+typedef struct kk_parameter_def {
+    const char *name;
+    double value, lower, upper;
+    kk_origin origin;
+} kk_parameter_def;
+
 /// How the step integrates.
 typedef enum kk_integrator {
     KK_INTEGRATOR_MIDPOINT, ///< semi-implicit: half drift, kick, half drift; the default
@@ -169,6 +183,8 @@ KK_API kk_tendon_def kk_tendon_def_default(void);     ///< fixed, no limits
 KK_API kk_actuator_def kk_actuator_def_default(void); ///< a force on a joint, gear 1, no limits
 KK_API kk_sensor_def kk_sensor_def_default(void);     ///< a joint's position
 KK_API kk_keyframe_def kk_keyframe_def_default(void);
+KK_API kk_script_def kk_script_def_default(void);
+KK_API kk_parameter_def kk_parameter_def_default(void); ///< 0, from 0 to 1
 
 KK_API kk_status kk_spec_create(const kk_allocator *allocator, kk_spec **spec);
 KK_API void kk_spec_free(kk_spec *spec);
@@ -201,7 +217,9 @@ KK_API kk_status kk_spec_clone(const kk_spec *spec, const kk_allocator *allocato
     X(tendon, "tendon")               \
     X(actuator, "actuator")           \
     X(sensor, "sensor")               \
-    X(keyframe, "keyframe")
+    X(keyframe, "keyframe")           \
+    X(script, "script")               \
+    X(parameter, "parameter")
 
 #define KK_SPEC_DECLARE(kind, text)                                                                           \
     KK_API kk_status kk_spec_add_##kind(kk_spec *spec, const kk_##kind##_def *def, int *id, kk_error *error); \

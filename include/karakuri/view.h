@@ -121,7 +121,7 @@ KK_API int kk_session_is_paused(const kk_session *session);
 ///     {"do": "drag", "body": 3, "point": [in the body], "target": [in the world], "stiffness": 500, "damping": 30}, {"do": "release"}
 ///     {"do": "push", "body": 3, "force": [3], "moment": [3], "steps": 100}       world axes, at the center of mass
 ///     {"do": "pause"}, {"do": "play"}, {"do": "speed", "value": 0.1}, {"do": "step", "count": 1}
-///     {"do": "reset", "keyframe": 0}, {"do": "pose", "q": [...], "v": [...]}
+///     {"do": "reset", "keyframe": 0}, {"do": "pose", "q": [...], "v": [...], "time": 1.5}
 ///     {"do": "rewind", "step": 1200}, {"do": "fork"}          playing from the past replays; anything that acts forks
 ///     {"do": "save", "slot": 0}, {"do": "restore", "slot": 0}
 ///

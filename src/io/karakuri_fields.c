@@ -308,6 +308,16 @@ static const kki_field sensor_fields[] = {
 static const kki_field keyframe_fields[] = {TEXT("name", kk_keyframe_def, name, false, ""),
                                             NUMBER("time", kk_keyframe_def, time, "s"), END};
 
+static const kki_field script_fields[] = {
+    TEXT("name", kk_script_def, name, false,
+         "as other scripts import it; the one without a name runs before every step"),
+    END};
+
+static const kki_field parameter_fields[] = {TEXT("name", kk_parameter_def, name, true, ""),
+                                             NUMBER("value", kk_parameter_def, value, ""),
+                                             NUMBER("lower", kk_parameter_def, lower, "end of its slider"),
+                                             NUMBER("upper", kk_parameter_def, upper, "the other end"), END};
+
 static const kki_fields elements[KKI_ELEMENT_COUNT] = {
     [KKI_ELEMENT_OPTION] = {"option", "karakuri", "what belongs to the whole scene", option_fields},
     [KKI_ELEMENT_JOINT] = {"karakuri", "joint", "joints that URDF does not have", joint_fields},
@@ -336,6 +346,10 @@ static const kki_fields elements[KKI_ELEMENT_COUNT] = {
     [KKI_ELEMENT_KEYFRAME] = {"keyframe", "karakuri",
                               "a state by name: <q>, <v>, <control> in it hold the numbers, links in order",
                               keyframe_fields},
+    [KKI_ELEMENT_SCRIPT] = {"script", "karakuri", "JavaScript of the studio as its text; the engine keeps it",
+                            script_fields},
+    [KKI_ELEMENT_PARAMETER] = {"parameter", "karakuri", "a number that a script reads and a slider sets",
+                               parameter_fields},
 };
 
 const kki_fields *kki_fields_of(kki_karakuri_element element) {

@@ -64,6 +64,8 @@ typedef enum kki_karakuri_element {
     KKI_ELEMENT_ACTUATOR,
     KKI_ELEMENT_SENSOR,
     KKI_ELEMENT_KEYFRAME,
+    KKI_ELEMENT_SCRIPT,
+    KKI_ELEMENT_PARAMETER,
     KKI_ELEMENT_COUNT,
 } kki_karakuri_element;
 

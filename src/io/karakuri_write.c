@@ -294,6 +294,20 @@ static void write_keyframes(kki_xml_writer *w, const kk_spec *spec) {
     }
 }
 
+void kki_write_scripts(kki_xml_writer *w, const kk_spec *spec) {
+    const kk_parameter_def parameter = {.value = 0, .lower = 0, .upper = 1};
+    const kk_script_def script = kk_script_def_default();
+    for (int i = 0; i < spec->nparameter; i++) {
+        write_element(w, spec, KKI_ELEMENT_PARAMETER, &spec->parameter[i], &parameter);
+    }
+    for (int i = 0; i < spec->nscript; i++) {
+        kki_xml_open(w, "script");
+        kki_write_fields(w, spec, KKI_ELEMENT_SCRIPT, &spec->script[i], &script);
+        kki_xml_characters(w, spec->script[i].text ? spec->script[i].text : "");
+        kki_xml_close(w, "script");
+    }
+}
+
 static bool has_content(const kk_spec *s, const uint8_t *is_mimic) {
     const kk_options options = default_options();
     const kk_material_def material = kk_material_def_default();
@@ -306,7 +320,7 @@ static bool has_content(const kk_spec *s, const uint8_t *is_mimic) {
     }
     return is_needed || s->nmaterial > 1 || s->nmaterial_pair > 0 || s->nheight_field > 0 || s->npair > 0 ||
            s->nexclude > 0 || s->nframe > 0 || s->nloop > 0 || s->ntendon > 0 || s->nactuator > 0 || s->nsensor > 0 ||
-           s->nkeyframe > 0;
+           s->nkeyframe > 0 || s->nscript > 0 || s->nparameter > 0;
 }
 
 void kki_write_karakuri(kki_xml_writer *w, const kk_spec *spec, const uint8_t *is_mimic) {
@@ -323,5 +337,6 @@ void kki_write_karakuri(kki_xml_writer *w, const kk_spec *spec, const uint8_t *i
     write_tendons(w, spec);
     write_actuators_and_sensors(w, spec);
     write_keyframes(w, spec);
+    kki_write_scripts(w, spec);
     kki_xml_close(w, "karakuri");
 }

@@ -20,6 +20,9 @@ enum { KKI_ITEM_NAME_SIZE = 32 };
 const char *kki_material_name(const kk_spec *spec, int id, char made[KKI_ITEM_NAME_SIZE]);
 const char *kki_shape_name(const kk_spec *spec, int id, char made[KKI_ITEM_NAME_SIZE]);
 
+/// <parameter>s and <script>s, inside an open <karakuri>.
+void kki_write_scripts(kki_xml_writer *w, const kk_spec *spec);
+
 /// <karakuri> at the top level of the robot: everything that is not inside a link, a joint or a shape.
 /// @param is_mimic  [couplings] those that are written as <mimic>
 void kki_write_karakuri(kki_xml_writer *w, const kk_spec *spec, const uint8_t *is_mimic);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/missing.h"
 #include "base/print.h"
+#include "io/karakuri_write.h"
 #include "io/mjcf.h"
 #include "io/mjcf_write.h"
 #include "io/path.h"
@@ -482,6 +483,11 @@ static void write_all(kki_mjcf_output *o) {
     write_assets(o);
     write_tree(o);
     kki_mjcf_write_sections(o);
+    if (kk_spec_script_count(o->spec) + kk_spec_parameter_count(o->spec) > 0) {
+        kki_xml_open(&o->w, "karakuri");
+        kki_write_scripts(&o->w, o->spec);
+        kki_xml_close(&o->w, "karakuri");
+    }
     kki_xml_close(&o->w, "mujoco");
 }
 

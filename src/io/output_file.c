@@ -122,6 +122,7 @@ static kk_status open_as_it_is(kki_output_file *f, const char *path, kk_error *e
 }
 
 static kk_status open_aside(kki_output_file *f, const char *path, const struct stat *old, kk_error *error) {
+    (void)old; // unused where files have no rights
     if (keep_paths(f, path) != KK_OK) {
         return kki_error_at(error, KK_OUT_OF_MEMORY, path, 0, 0, "out of memory for a file's name");
     }

@@ -357,6 +357,25 @@ static kk_status add_keyframe(kki_urdf *u, int32_t node, const owner *o) {
     return status;
 }
 
+static kk_status add_script(kki_urdf *u, int32_t node, const owner *o) {
+    (void)o;
+    kk_error error = {.status = KK_OK};
+    kk_script_def def = kk_script_def_default();
+    read_fields(u, node, KKI_ELEMENT_SCRIPT, NULL, &def);
+    def.text = kki_xml_text(u->xml, node);
+    def.origin = kki_origin_of_node(u->xml, node);
+    return ADD(script, &def);
+}
+
+static kk_status add_parameter(kki_urdf *u, int32_t node, const owner *o) {
+    (void)o;
+    kk_error error = {.status = KK_OK};
+    kk_parameter_def def = kk_parameter_def_default();
+    read_fields(u, node, KKI_ELEMENT_PARAMETER, NULL, &def);
+    def.origin = kki_origin_of_node(u->xml, node);
+    return def.name ? ADD(parameter, &def) : KK_OK;
+}
+
 // ---- what shapes refer to
 
 static kk_status name_item(kki_urdf *u, kki_name_table *table, int32_t node, const char *name, int id) {
@@ -431,6 +450,8 @@ static const struct {
                 {"actuator", IN_ROBOT | IN_JOINT, add_actuator},
                 {"sensor", IN_ROBOT | IN_LINK | IN_JOINT, add_sensor},
                 {"keyframe", IN_ROBOT, add_keyframe},
+                {"script", IN_ROBOT, add_script},
+                {"parameter", IN_ROBOT, add_parameter},
                 {"dof", IN_JOINT, NULL}};
 
 static void warn_unknown(kki_urdf *u, int32_t node) {

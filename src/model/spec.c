@@ -123,6 +123,14 @@ kk_keyframe_def kk_keyframe_def_default(void) {
     return (kk_keyframe_def){0};
 }
 
+kk_script_def kk_script_def_default(void) {
+    return (kk_script_def){.name = NULL};
+}
+
+kk_parameter_def kk_parameter_def_default(void) {
+    return (kk_parameter_def){.upper = 1};
+}
+
 // ---- inertias of solids
 
 static kk_inertia centered(double mass, double xx, double yy, double zz) {
@@ -364,6 +372,14 @@ static kk_status own_actuator(kk_spec *spec, kk_actuator_def *def, kk_error *err
 static kk_status own_sensor(kk_spec *spec, kk_sensor_def *def, kk_error *error) {
     const kk_status status = own_string(spec, &def->zone_frame, error);
     return status ? status : own_strings(spec, &def->name, &def->target, &def->reference, error);
+}
+
+static kk_status own_script(kk_spec *spec, kk_script_def *def, kk_error *error) {
+    return own_strings(spec, &def->name, &def->text, NULL, error);
+}
+
+static kk_status own_parameter(kk_spec *spec, kk_parameter_def *def, kk_error *error) {
+    return own_string(spec, &def->name, error);
 }
 
 static kk_status own_keyframe(kk_spec *spec, kk_keyframe_def *def, kk_error *error) {

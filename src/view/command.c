@@ -200,8 +200,10 @@ static kk_status do_pose(const command *c) {
     if (kk_state_create(s->model, &s->allocator, &fresh) != KK_OK) {
         return kki_error_set(c->error, KK_OUT_OF_MEMORY, "pose: out of memory");
     }
-    kk_state_set_time(fresh, kk_state_time(s->state));
-    kk_status status = numbers(c, "q", kk_state_q(fresh), kk_model_nq(s->model));
+    double time = kk_state_time(s->state);
+    kk_status status = optional_number(c, "time", 0, 1e9, &time);
+    kk_state_set_time(fresh, time);
+    status = status ? status : numbers(c, "q", kk_state_q(fresh), kk_model_nq(s->model));
     status = status ? status : optional_numbers(c, "v", kk_state_v(fresh), kk_model_nv(s->model));
     status = status ? status : kk_state_check(s->model, fresh, c->error);
     if (status != KK_OK) {
@@ -303,7 +305,7 @@ static const verb verbs[] = {
     {"speed", " value ", do_speed},
     {"step", " count ", do_step},
     {"reset", " keyframe ", do_reset},
-    {"pose", " q v ", do_pose},
+    {"pose", " q v time ", do_pose},
     {"rewind", " step ", do_rewind},
     {"fork", " ", do_fork},
     {"save", " slot ", do_save},

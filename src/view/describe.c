@@ -254,6 +254,19 @@ static void put_keyframe(kki_json_writer *w, const kk_model *model, int id) {
     kki_json_close(w, '}');
 }
 
+static void put_script(kki_json_writer *w, const kk_script_def *def) {
+    kki_json_open(w, NULL, '{');
+    kki_json_put_string(w, "name", def->name);
+    kki_json_put_string(w, "text", def->text);
+    kki_json_close(w, '}');
+}
+
+static void put_parameter(kki_json_writer *w, const kk_parameter_def *def) {
+    kki_json_open(w, NULL, '{');
+    put_fields(w, KKI_ELEMENT_PARAMETER, def);
+    kki_json_close(w, '}');
+}
+
 // ---- the whole
 
 static void put_hash(kki_json_writer *w, const char *key, uint64_t hash) {
@@ -299,6 +312,8 @@ static void put_model(kki_json_writer *w, const kk_spec *spec, const kk_model *m
     PUT_ALL(w, "loops", kk_model_nloop(model), put_loop(w, spec, i));
     PUT_ALL(w, "tendons", kk_model_ntendon(model), put_tendon(w, spec, i));
     PUT_ALL(w, "keyframes", kk_model_nkeyframe(model), put_keyframe(w, model, i));
+    PUT_ALL(w, "scripts", kk_spec_script_count(spec), put_script(w, kk_spec_script_const(spec, i)));
+    PUT_ALL(w, "parameters", kk_spec_parameter_count(spec), put_parameter(w, kk_spec_parameter_const(spec, i)));
 }
 
 kk_status kk_view_describe(const kk_spec *spec, const kk_model *model, const kk_step_options *options,

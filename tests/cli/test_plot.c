@@ -248,3 +248,36 @@ KK_TEST(plot_ticks_are_nice) {
     KK_CHECK(t.low == 0.05 && t.high == 0.95 && t.at[0] == 0.2 && t.count == 4);
     free(t.at);
 }
+
+// names of more than eight curves stand beside them, and leave them the height
+KK_TEST(plot_many_names_stand_beside) {
+    enum { MANY = 30 };
+    const double x[] = {0, 1}, y[] = {0, 1};
+    plot_series s[MANY];
+    for (int i = 0; i < MANY; i++) {
+        s[i] = (plot_series){"right_shoulder_pitch.actuator", x, y, 2, PLOT_LINE};
+    }
+    const plot_panel panel = {.series = s, .series_count = MANY};
+    const plot_figure figure = {.panels = &panel, .panel_count = 1};
+    kki_xml *xml = read_plot(&figure);
+    const int32_t clip = kki_xml_first(xml, kki_xml_first(xml, KKI_XML_ROOT, "g"), "clipPath");
+    const char *height = attribute(xml, kki_xml_first(xml, clip, "rect"), "height");
+    KK_CHECK(height && atof(height) > 250);
+    int32_t node;
+    KK_CHECK(count_elements(xml, "path", "line", &node) >= MANY + 20);
+    kki_xml_free(xml);
+}
+
+// a path on the ground is as long as it is wide
+KK_TEST(plot_equal_scales) {
+    const double x[] = {0, 4, 4}, y[] = {0, 0, 1};
+    const plot_series s = {"", x, y, 3, PLOT_LINE};
+    const plot_panel panel = {.series = &s, .series_count = 1, .is_equal = true};
+    const plot_figure figure = {.panels = &panel, .panel_count = 1};
+    kki_xml *xml = read_plot(&figure);
+    int32_t node;
+    double n[8] = {0};
+    KK_CHECK_EQ_INT(path_numbers(path_of(xml, &node), n, 8), 6);
+    KK_CHECK_NEAR((n[2] - n[0]) / 4, n[3] - n[5], 0.02);
+    kki_xml_free(xml);
+}

@@ -2,6 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <karakuri/load.h>
+#include <karakuri/save.h>
+
 #include "io/karakuri_fields.h"
 #include "support.h"
 
@@ -145,6 +148,33 @@ KK_TEST(karakuri_element_tables_are_sound) {
             KK_CHECK_EQ_INT(f->kind == KKI_FIELD_WORD, f->words != NULL);
         }
         KK_CHECK(count <= KKI_MOST_FIELDS);
+    }
+}
+
+// a scene's scripts and their numbers outlive a file of either format
+KK_TEST(karakuri_element_scripts_are_kept) {
+    const char *text = "if (1 < 2 && robot.time > 0) {\n  robot.control[\"a\"] = 1;\n}\n";
+    for (int format = 0; format < 2; format++) {
+        kk_spec *spec = NULL, *again = NULL;
+        char *file = NULL;
+        size_t size = 0;
+        KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
+        KK_CHECK_EQ_INT(kk_spec_add_script(spec, &(kk_script_def){.text = text}, NULL, NULL), KK_OK);
+        const kk_parameter_def gain = {.name = "gain", .value = 2, .upper = 5};
+        KK_CHECK_EQ_INT(kk_spec_add_parameter(spec, &gain, NULL, NULL), KK_OK);
+        KK_CHECK_EQ_INT(format ? kk_spec_write_mjcf(spec, NULL, NULL, &file, &size, NULL)
+                               : kk_spec_write_urdf(spec, NULL, NULL, &file, &size, NULL),
+                        KK_OK);
+        const kk_file in = {.path = "scene", .bytes = file, .size = size};
+        KK_CHECK_EQ_INT(
+            kk_load_file("scene", &(kk_load_options){.file = &in, .file_count = 1}, NULL, &again, NULL, NULL), KK_OK);
+        if (KK_CHECK_EQ_INT(kk_spec_script_count(again), 1) && KK_CHECK_EQ_INT(kk_spec_parameter_count(again), 1)) {
+            KK_CHECK_STR(kk_spec_script_const(again, 0)->text, text);
+            KK_CHECK(kk_spec_parameter_const(again, 0)->value == 2 && kk_spec_parameter_const(again, 0)->upper == 5);
+        }
+        kk_text_free(NULL, file, size);
+        kk_spec_free(again);
+        kk_spec_free(spec);
     }
 }
 

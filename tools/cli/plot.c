@@ -19,7 +19,10 @@ enum {
     LEGEND_ROW = 18,
     LETTER = 7,
     MINUS = 10,
-    NAME = 18 ///< width of an axis name that is turned
+    NAME = 18,       ///< width of an axis name that is turned
+    ROWS_ABOVE = 8,  ///< series whose names stand over the lines; more stand beside them
+    LEAST_ROW = 11,  ///< of names beside
+    LONGEST_SIDE = 3 ///< of a panel's width at most one part of so many is for them
 };
 
 /// A panel's place: the frame around its lines, in pixels.
@@ -343,12 +346,18 @@ static const char *style_class(plot_style style) {
     return style == PLOT_DASHES ? " dashes" : style == PLOT_POINTS ? " points" : "";
 }
 
+/// The second round of colours is dashed.
+static const char *class_of(const plot_panel *p, int i) {
+    const plot_style style = p->series[i].style;
+    return style_class(style != PLOT_POINTS && (i / COLORS) % 2 ? PLOT_DASHES : style);
+}
+
 static void add_series(cli_text *svg, const frame *f, const plot_panel *p, int panel) {
     text_format(svg, "<g clip-path=\"url(#frame%d)\">\n", panel);
     for (int i = 0; i < p->series_count; i++) {
         const plot_series *s = &p->series[i];
         if (has_points(f, s)) {
-            text_format(svg, "<path class=\"line c%d%s\" d=\"", i % COLORS, style_class(s->style));
+            text_format(svg, "<path class=\"line c%d%s\" d=\"", i % COLORS, class_of(p, i));
             draw_series(svg, f, s);
             text_add(svg, "\"><title>");
             plot_escape(svg, has_text(s->name) ? s->name : "");
@@ -362,6 +371,39 @@ static void add_series(cli_text *svg, const frame *f, const plot_panel *p, int p
 
 static double entry_width(const plot_series *s) {
     return 34 + LETTER * (double)text_width(s->name);
+}
+
+static bool is_beside(const plot_panel *p) {
+    return p->series_count > ROWS_ABOVE;
+}
+
+/// What names beside the lines take of a panel's width.
+static double side_width(const plot_panel *p, double width) {
+    double widest = 0;
+    for (int i = 0; is_beside(p) && i < p->series_count; i++) {
+        const double own = has_text(p->series[i].name) ? entry_width(&p->series[i]) : 0;
+        widest = own > widest ? own : widest;
+    }
+    return widest < width / LONGEST_SIDE ? widest : width / LONGEST_SIDE;
+}
+
+static void add_entry(cli_text *svg, const plot_panel *p, int i, double x, double y) {
+    char class_name[32];
+    snprintf(class_name, sizeof class_name, "line c%d%s", i % COLORS, class_of(p, i));
+    add_line(svg, class_name, x, y, x + 20, y);
+    add_label(svg, "tick", x + 25, y + 4, "", p->series[i].name);
+}
+
+/// One under the other, closer where they are many; those for which the frame is too low are left to the lines' titles.
+static void place_beside(cli_text *svg, const plot_panel *p, const frame *f, double left) {
+    const double even = f->height / p->series_count, row = even > LEGEND_ROW  ? LEGEND_ROW
+                                                           : even < LEAST_ROW ? LEAST_ROW
+                                                                              : even;
+    for (int i = 0; i < p->series_count && (i + 1) * row <= f->height + 1; i++) {
+        if (has_text(p->series[i].name)) {
+            add_entry(svg, p, i, left, f->top + (i + 0.5) * row);
+        }
+    }
 }
 
 /// Walks over the entries in rows of `width`; with `svg` it draws them. Gives the rows.
@@ -379,11 +421,7 @@ static int place_legend(cli_text *svg, const plot_panel *p, double left, double 
             rows++;
         }
         if (svg) {
-            const double y = top + (rows - 1) * LEGEND_ROW + 9;
-            char class_name[32];
-            snprintf(class_name, sizeof class_name, "line c%d%s", i % COLORS, style_class(s->style));
-            add_line(svg, class_name, left + x, y, left + x + 20, y);
-            add_label(svg, "tick", left + x + 25, y + 4, "", s->name);
+            add_entry(svg, p, i, left + x, top + (rows - 1) * LEGEND_ROW + 9);
         }
         x += entry_width(s);
     }
@@ -419,16 +457,36 @@ static const char *const style_sheet =
     "</style>\n";
 
 static double legend_height(const plot_panel *p, double width) {
-    return has_legend(p) ? LEGEND_ROW * place_legend(NULL, p, 0, 0, width - LEFT - RIGHT) + 8 : 0;
+    return has_legend(p) && !is_beside(p) ? LEGEND_ROW * place_legend(NULL, p, 0, 0, width - LEFT - RIGHT) + 8 : 0;
+}
+
+/// Round a middle, as long as the pixels are at the other axis' scale.
+static void widen(plot_ticks *t, double pixels, double unit, int wanted) {
+    const double middle = (t->low + t->high) / 2, half = pixels * unit / 2;
+    free(t->at);
+    *t = plot_linear_ticks(middle - half, middle + half, wanted < 2 ? 2 : wanted, true);
+}
+
+/// The axis that has more room than it needs gets longer, until a metre is as wide as it is high.
+static void make_equal(frame *f, const plot_panel *p) {
+    if (!p->is_equal || p->x.is_log || p->y.is_log) {
+        return;
+    }
+    const double x = (f->x.high - f->x.low) / f->width, y = (f->y.high - f->y.low) / f->height;
+    if (x < y) {
+        widen(&f->x, f->width, y, (int)(f->width / 80));
+    } else {
+        widen(&f->y, f->height, x, (int)(f->height / 45));
+    }
 }
 
 static void add_panel(cli_text *svg, const plot_panel *p, int index, double left, double top, double width,
                       double height) {
     const double head = has_text(p->title) ? TITLE : TOP;
-    const double legend = legend_height(p, width);
+    const double legend = legend_height(p, width), side = side_width(p, width);
     frame f = {.left = left + LEFT,
                .top = top + head + legend,
-               .width = width - LEFT - RIGHT,
+               .width = width - LEFT - RIGHT - side,
                .height = height - head - legend - BOTTOM,
                .x_is_log = p->x.is_log,
                .edge = left,
@@ -436,6 +494,7 @@ static void add_panel(cli_text *svg, const plot_panel *p, int index, double left
     f.y = make_ticks(p, false, f.height);
     make_room(&f);
     f.x = make_ticks(p, true, f.width);
+    make_equal(&f, p);
     text_format(svg, "<g class=\"panel\">\n<clipPath id=\"frame%d\"><rect x=\"", index);
     add_coordinate(svg, f.left);
     text_add(svg, "\" y=\"");
@@ -448,7 +507,9 @@ static void add_panel(cli_text *svg, const plot_panel *p, int index, double left
     if (has_text(p->title)) {
         add_label(svg, "head", f.left, top + 18, "", p->title);
     }
-    if (has_legend(p)) {
+    if (is_beside(p)) {
+        place_beside(svg, p, &f, f.left + f.width + 10);
+    } else if (has_legend(p)) {
         place_legend(svg, p, f.left, top + head, f.width);
     }
     add_axes(svg, &f, p);

@@ -29,6 +29,7 @@ typedef struct plot_panel {
     plot_axis x, y;
     const plot_series *series;
     int series_count;
+    bool is_equal; ///< both axes to one scale, as for a path on the ground; not where one is logarithmic
 } plot_panel;
 
 typedef struct plot_figure {

@@ -293,6 +293,7 @@ static int plot_balance(const job *j) {
         {.title = "forwards", .x = time, .y = {.label = "x", .unit = "m"}, .series = x, .series_count = 2},
         {.title = "sideways", .x = time, .y = {.label = "y", .unit = "m"}, .series = y, .series_count = 2},
         {.title = "seen from above",
+         .is_equal = true,
          .x = {.label = "x", .unit = "m"},
          .y = {.label = "y", .unit = "m"},
          .series = path,

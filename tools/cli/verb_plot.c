@@ -176,6 +176,8 @@ static void name_axes(drawing *d, plot_panel *p) {
         const char *unit = kk_table_column_unit(d->table, column);
         p->y.unit = i == 0 || strcmp(unit, p->y.unit) == 0 ? unit : "";
     }
+    // two lengths: a path on the ground, or a side view
+    p->is_equal = d->x >= 0 && p->y.unit && strcmp(p->y.unit, "m") == 0 && strcmp(p->x.unit, "m") == 0;
     if (p->series_count == 1) {
         p->y.label = p->series[0].name;
     }

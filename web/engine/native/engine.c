@@ -309,9 +309,6 @@ kk_recording *EXPORT(kkw_recording_open)(const void *bytes, size_t size) {
     last_error = (kk_error){0};
     return kk_recording_read_bytes("recording", bytes, size, NULL, &recording, &last_error) == KK_OK ? recording : NULL;
 }
-void EXPORT(kkw_recording_free)(kk_recording *recording) {
-    kk_recording_free(recording);
-}
 double EXPORT(kkw_recording_steps)(const kk_recording *recording) {
     return (double)kk_recording_get_info(recording).steps;
 }
@@ -322,42 +319,112 @@ const char *EXPORT(kkw_recording_note)(const kk_recording *recording) {
     return kk_recording_get_info(recording).note;
 }
 
-/// A frame of a recorded step, drawn with the session's model. KK_SIZE_MISMATCH where the model does not fit.
+/// A recording's steps taken again, so that contacts and forces are there; as far as they come out as they were.
+static struct {
+    const kk_recording *of;
+    uint64_t model_hash;
+    kk_state *state;
+    kk_simulator *simulator;
+    int64_t taken; ///< steps from the recording's start to the state; −1: none
+} again;
+
+static void forget_again(void) {
+    kk_simulator_free(again.simulator);
+    kk_state_free(again.state);
+    memset(&again, 0, sizeof again);
+}
+
+void EXPORT(kkw_recording_free)(kk_recording *recording) {
+    forget_again();
+    kk_recording_free(recording);
+}
+
+static kk_status begin_again(const kk_model *m, const kk_recording *recording) {
+    const kk_recording_info info = kk_recording_get_info(recording);
+    if (again.of == recording && again.model_hash == kk_model_hash(m)) {
+        return KK_OK;
+    }
+    forget_again();
+    again.of = recording;
+    again.model_hash = kk_model_hash(m);
+    again.taken = -1;
+    const kk_status status = kk_state_create(m, NULL, &again.state);
+    return status ? status : kk_simulator_create(m, &info.options, NULL, &again.simulator, &last_error);
+}
+
+/// To the state behind `taken` steps, by steps from the last key or from where it is. The hash of the state tells whether it is the one recorded.
+static kk_status go_again(const kk_model *m, kk_recording *recording, int64_t taken) {
+    int64_t key = 0;
+    kk_status status = begin_again(m, recording);
+    if (!status && (again.taken < 0 || again.taken > taken || taken - again.taken > 4096)) {
+        status = kk_recording_get_key(recording, taken - 1, again.state, &key, &last_error);
+        again.taken = key;
+    }
+    while (!status && again.taken < taken) {
+        kk_recording_frame f;
+        status = kk_recording_get_frame(recording, again.taken, &f, &last_error);
+        const kk_input input = {.control = f.control};
+        status = status ? status : kk_step(m, again.state, again.simulator, &input, &last_error);
+        again.taken++;
+    }
+    again.taken = status ? -1 : again.taken;
+    return status;
+}
+
+static kk_view_source source_of(const kk_model *m, const kk_recording_info *info, const kk_recording_frame *f) {
+    kk_view_source source = {.model = m,
+                             .data = data,
+                             .time = f->time,
+                             .steps = (double)f->step,
+                             .newest = (double)info->steps - 1,
+                             .timestep =
+                                 info->options.timestep > 0 ? info->options.timestep : kk_model_options(m).timestep,
+                             .speed = 1,
+                             .q = f->q,
+                             .v = f->v,
+                             .control = f->control,
+                             .state_hash = f->state_hash,
+                             .flags = KK_VIEW_REPLAYS};
+    source.report.residual = f->residual;
+    source.report.penetration = f->penetration;
+    source.report.cone = f->cone;
+    source.report.signorini = f->signorini;
+    source.report.sweeps = f->sweeps;
+    source.report.newton = f->newton;
+    return source;
+}
+
+/// A frame of a recorded step, drawn with the session's model. KK_SIZE_MISMATCH where the model does not fit. Contacts, forces and sensor data are there where
+/// the step, taken again, gives the state that was recorded.
 int EXPORT(kkw_recording_frame)(kk_session *session, kk_recording *recording, double step) {
     const kk_model *m = kk_session_model(session);
     const kk_recording_info info = kk_recording_get_info(recording);
     kk_recording_frame f;
     if (info.nq != kk_model_nq(m) || info.nv != kk_model_nv(m) || info.ncontrol != kk_model_nactuator(m)) {
+        last_error = (kk_error){.status = KK_SIZE_MISMATCH};
+        strcpy(last_error.text, "the recording is of another model: it has other joints or actuators");
         return KK_SIZE_MISMATCH;
     }
-    kk_status status = kk_recording_get_frame(recording, (int64_t)step, &f, &last_error);
-    const size_t size = kk_view_frame_size(m, 0);
+    const int is_same = go_again(m, recording, (int64_t)step + 1) == KK_OK;
+    const kk_status status = kk_recording_get_frame(recording, (int64_t)step, &f, &last_error);
+    const int agrees = is_same && !status && kk_state_hash(again.state) == f.state_hash;
+    const size_t size = kk_view_frame_size(m, agrees ? kk_simulator_ncontact(again.simulator) : 0);
+    double *readings = calloc((size_t)kk_model_nsensordata(m) + 1, sizeof *readings);
     char *bytes = status == KK_OK ? malloc(size) : NULL;
-    if (!bytes || !data_for(m)) {
+    if (!bytes || !readings || !data_for(m)) {
         free(bytes);
+        free(readings);
         return status ? (int)status : KK_OUT_OF_MEMORY;
     }
-    kk_view_source source = {.model = m,
-                             .data = data,
-                             .time = f.time,
-                             .steps = (double)f.step,
-                             .newest = (double)info.steps - 1,
-                             .timestep =
-                                 info.options.timestep > 0 ? info.options.timestep : kk_model_options(m).timestep,
-                             .speed = 1,
-                             .q = f.q,
-                             .v = f.v,
-                             .control = f.control,
-                             .state_hash = f.state_hash,
-                             .flags = KK_VIEW_REPLAYS};
-    source.report.residual = f.residual;
-    source.report.penetration = f.penetration;
-    source.report.cone = f.cone;
-    source.report.signorini = f.signorini;
-    source.report.sweeps = f.sweeps;
-    source.report.newton = f.newton;
+    kk_view_source source = source_of(m, &info, &f);
+    if (agrees) {
+        (void)kk_simulator_read_sensors(again.simulator, again.state, 1, readings, NULL);
+        source.simulator = again.simulator;
+        source.sensor_data = readings;
+    }
     size_t written = 0;
-    status = kk_view_frame(&source, bytes, size, &written);
+    const kk_status shown = kk_view_frame(&source, bytes, size, &written);
+    free(readings);
     give_own(bytes, written);
-    return (int)status;
+    return (int)shown;
 }

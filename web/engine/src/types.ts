@@ -63,6 +63,7 @@ export interface Shape {
     material: number;
     margin: number;
     color?: [number, number, number, number];
+    texture?: { file?: string; pattern?: "flat" | "gradient" | "checker"; colors?: number[]; repeat?: [number, number]; by_size?: boolean };
 }
 
 export interface MeshPart {
@@ -146,8 +147,11 @@ export interface Description {
     actuators: Actuator[];
     sensors: Sensor[];
     loops: { name: string | null; type: string; link1: number; link2: number; placement1: Pose; placement2: Pose }[];
-    tendons: { name: string; type: string }[];
+    tendons: { name: string; type: string; items?: { name: string | null; wrap: string | null }[] }[];
     keyframes: { name: string | null; time: number }[];
+    /** kept with the scene; the one without a name runs before every step */
+    scripts: { name: string | null; text: string }[];
+    parameters: { name: string; value: number; lower: number; upper: number }[];
 }
 
 export type EditItem = "body" | "dof" | "actuator" | "material" | "tendon" | "loop" | "option" | "step";
@@ -163,7 +167,7 @@ export type Command =
     | { do: "speed"; value: number }
     | { do: "step"; count?: number }
     | { do: "reset"; keyframe?: number }
-    | { do: "pose"; q: number[]; v?: number[] }
+    | { do: "pose"; q: number[]; v?: number[]; time?: number }
     | { do: "rewind"; step: number }
     | { do: "save"; slot: number } | { do: "restore"; slot: number };
 

@@ -1,6 +1,7 @@
 // All bodies of simple shapes in one call to the graphics card: every vertex names its body, whose place it looks up in a texture of three texels
 // a body, the rows of [R p]. Instances of one mesh would do as well on a card; where the processor draws, each of them costs as much as a call.
 import * as THREE from "three";
+import { ContactShadow } from "./contact_shadow.js";
 import { mergeGeometries } from "three/addons/utils/BufferGeometryUtils.js";
 
 const ROW = 256; // bodies a row of the texture
@@ -18,7 +19,10 @@ void main() {
 
 /** A material whose vertices are placed by their body. */
 function placed<M extends THREE.Material>(material: M, places: THREE.DataTexture): M {
-    material.onBeforeCompile = (shader) => {
+    const before = material.onBeforeCompile.bind(material), key = material.customProgramCacheKey();
+    material.customProgramCacheKey = () => `placed ${key}`;
+    material.onBeforeCompile = (shader, renderer) => {
+        before(shader, renderer);
         shader.uniforms.places = { value: places };
         shader.vertexShader = shader.vertexShader.replace("void main() {", DECLARED)
             .replace("#include <beginnormal_vertex>", "#include <beginnormal_vertex>\nobjectNormal = mat3(place) * objectNormal;")
@@ -29,7 +33,10 @@ function placed<M extends THREE.Material>(material: M, places: THREE.DataTexture
 
 export class Crowd {
     readonly mesh: THREE.Mesh;
+    /** as it is seen by the shadow below it */
+    readonly contactMaterial: THREE.Material;
     private readonly places: THREE.DataTexture;
+    private readonly hidden = new Set<number>();
 
     /** @param looks what every body looks like, in its own frame; with colors */
     constructor(looks: Map<number, THREE.BufferGeometry>, material: THREE.Material) {
@@ -39,15 +46,23 @@ export class Crowd {
         this.places = new THREE.DataTexture(new Float32Array(12 * ROW * rows), 3 * ROW, rows, THREE.RGBAFormat, THREE.FloatType);
         this.mesh = new THREE.Mesh(geometry, placed(material.clone(), this.places));
         this.mesh.customDepthMaterial = placed(new THREE.MeshDepthMaterial(), this.places);
+        this.contactMaterial = placed(ContactShadow.material(), this.places);
         this.mesh.castShadow = this.mesh.receiveShadow = true;
         this.mesh.frustumCulled = false;
     }
+
+    /** Bodies that are not drawn here. */
+    hide(body: number, isHidden: boolean): void { isHidden ? this.hidden.add(body) : this.hidden.delete(body); }
 
     update(bodies: readonly THREE.Object3D[]): void {
         const to = this.places.image.data as Float32Array;
         bodies.forEach((body, i) => {
             body.updateMatrix();
             const e = body.matrix.elements;
+            if (this.hidden.has(i)) {
+                to.fill(0, 12 * i, 12 * i + 12);
+                return;
+            }
             for (let row = 0, at = 12 * i; row < 3 && at < to.length; row++, at += 4) {
                 to[at] = e[row];
                 to[at + 1] = e[row + 4];
@@ -63,6 +78,7 @@ export class Crowd {
         this.places.dispose();
         (this.mesh.material as THREE.Material).dispose();
         this.mesh.customDepthMaterial!.dispose();
+        this.contactMaterial.dispose();
     }
 }
 

@@ -8,6 +8,8 @@ const encode = (text: string) => new TextEncoder().encode(text);
 export interface Demo {
     id: string;
     name: [string, string];
+    /** what to do with it */
+    about?: [string, string];
     load(): Promise<{ files: Map<string, Uint8Array>; main: string; options?: LoadOptions; commands?: Command[]; script?: string; motion?: string; follow?: boolean }>;
 }
 
@@ -63,34 +65,43 @@ const GROUND = (() => {
     return `<visual>${box}<material name="ground"><color rgba="0.62 0.6 0.57 1"/></material></visual><collision name="ground">${box}</collision>`;
 })();
 
+/** Rails between the posts of the table, only to be seen. */
+const GANTRY = [-0.48, 0.48].map((y) => `<visual><origin xyz="0 ${y} 0.89"/><geometry><box size="1.39 0.035 0.03"/></geometry><material name="frame"/></visual>`).join("");
+
 /** The crane of models/, with two more prizes behind its own. */
 async function craneGame(): Promise<{ files: Map<string, Uint8Array>; main: string }> {
     const { files, main } = await repositoryModel("crane", "crane.urdf");
     const more = prize("drum", '<cylinder radius="0.045" length="0.09"/>', 0.2, [2.36e-4, 2.03e-4], "-0.2 0.22 0.045", "blue")
         + prize("gift", '<box size="0.08 0.08 0.08"/>', 0.2, [2.13e-4, 2.13e-4], "0.2 0.22 0.04", "gift");
     files.set(main, encode(new TextDecoder().decode(files.get(main)).replace("</robot>", `${more}\n</robot>`)
-        .replace('<collision name="table">', `${GROUND}<collision name="table">`)));
+        .replace('<collision name="table">', `${GROUND}${GANTRY}<collision name="table">`)));
     return { files, main };
 }
 
+/** A floor and light: to build on. */
+const EMPTY = `<mujoco model="scene"><compiler angle="radian" inertiafromgeom="auto"/><option timestep="0.002"/>
+  <worldbody><geom name="floor" type="plane" size="0 0 1" friction="0.8"/></worldbody></mujoco>`;
+
 export const DEMOS: Demo[] = [
-    { id: "stand", name: ["Humanoid stands: push it", "ヒューマノイド: 押してみる"], load: async () => ({ ...await repositoryModel("hrp2", "hrp2.xml"), follow: true }) },
+    { id: "stand", name: ["Humanoid stands: push it", "ヒューマノイド: 押してみる"], about: ["pull it with the hand", "手で引いてみてください"], load: async () => ({ ...await repositoryModel("hrp2", "hrp2.xml"), follow: true }) },
     {
-        id: "walk", name: ["Humanoid walks", "ヒューマノイド: 歩く"], load: async () => ({
+        id: "walk", name: ["Humanoid walks", "ヒューマノイド: 歩く"], about: ["a dropped table of joint angles", "関節角の表で歩きます"], load: async () => ({
             ...await repositoryModel("hrp2", "hrp2.xml"), motion: await repositoryTable("hrp2", "walk.csv"), follow: true }),
     },
-    { id: "titan8", name: ["Quadruped TITAN-VIII", "四脚 TITAN-VIII"], load: async () => ({ ...await repositoryModel("titan8", "titan8.xml"), follow: true }) },
-    { id: "stack", name: ["Stack of ten boxes", "箱の塔"], load: async () => single(stack()) },
-    { id: "arch", name: ["Dry stone arch", "石のアーチ"], load: async () => single(arch()) },
-    { id: "slope", name: ["Boxes on a slope", "斜面の箱"], load: () => repositoryModel("boxes_on_slope", "boxes_on_slope.xml") },
-    { id: "linkage", name: ["Closed link", "閉リンク"], load: () => repositoryModel("closed_link", "closed_link.xml") },
-    { id: "chebyshev", name: ["Chebyshev's linkage", "チェビシェフ機構"], load: () => repositoryModel("chebyshev", "chebyshev.xml") },
-    { id: "pendulum", name: ["Double pendulum", "二重振り子"], load: () => repositoryModel("double_pendulum", "double_pendulum.xml") },
+    { id: "titan8", name: ["Quadruped TITAN-VIII", "四脚 TITAN-VIII"], about: ["four legs, eight servos each side", "8自由度の脚"], load: async () => ({ ...await repositoryModel("titan8", "titan8.xml"), follow: true }) },
+    { id: "stack", name: ["Stack of ten boxes", "箱の塔"], about: ["ten boxes and a ball to throw", "箱10個と球"], load: async () => single(stack()) },
+    { id: "arch", name: ["Dry stone arch", "石のアーチ"], about: ["no mortar, only friction", "摩擦だけで立つ"], load: async () => single(arch()) },
+    { id: "slope", name: ["Boxes on a slope", "斜面の箱"], about: ["some slide, some stay", "滑る箱と止まる箱"], load: () => repositoryModel("boxes_on_slope", "boxes_on_slope.xml") },
+    { id: "linkage", name: ["Closed link", "閉リンク"], about: ["a loop of rigid bars", "剛体の閉ループ"], load: () => repositoryModel("closed_link", "closed_link.xml") },
+    { id: "chebyshev", name: ["Chebyshev's linkage", "チェビシェフ機構"], about: ["almost a straight line", "ほぼ直線を描く"], load: () => repositoryModel("chebyshev", "chebyshev.xml") },
+    { id: "pendulum", name: ["Double pendulum", "二重振り子"], about: ["dry friction in the joints", "関節に乾性摩擦"], load: () => repositoryModel("double_pendulum", "double_pendulum.xml") },
     {
-        id: "twelve", name: ["Twelve quadrupeds", "四脚 12台"], load: async () => {
+        id: "twelve", name: ["Twelve quadrupeds", "四脚 12台"], about: ["a crowd in real time", "12台を実時間で"], load: async () => {
             const { files, main } = await repositoryModel("titan8", "titan8.xml");
             return { ...single(crowd(new TextDecoder().decode(files.get(main)), 12)), commands: [{ do: "edit", item: "option", field: "timestep", value: 0.002 }] };
         },
     },
-    { id: "crane", name: ["Crane game", "クレーンゲーム"], load: craneGame },
+    { id: "walker", name: ["Humanoid H6", "ヒューマノイド H6"], about: ["H6 with toes", "つま先のあるH6"], load: async () => ({ ...await repositoryModel("h6", "h6.xml"), follow: true }) },
+    { id: "new", name: ["Build something new", "新しく組み立てる"], about: ["an empty floor and a box of parts", "床と部品箱"], load: async () => single(EMPTY) },
+    { id: "crane", name: ["Crane game", "クレーンゲーム"], about: ["five tries", "5回勝負"], load: craneGame },
 ];

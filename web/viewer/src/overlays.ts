@@ -2,9 +2,10 @@
 // inertia ellipsoids, joint forces and moments, fields of view of range sensors, the spring that drags.
 import * as THREE from "three";
 import { mergeGeometries } from "three/addons/utils/BufferGeometryUtils.js";
+import { Drawing, type Mark } from "./drawing.js";
 import { CONTACT_NUMBERS, type Description, type Frame } from "karakuri-dynamics";
 
-export const LAYERS = ["contacts", "cones", "joints", "frames", "com", "zmp", "inertia", "wrenches", "sensors"] as const;
+export const LAYERS = ["contacts", "cones", "newtons", "joints", "frames", "com", "zmp", "inertia", "wrenches", "sensors", "tendons"] as const;
 export type Layer = (typeof LAYERS)[number];
 
 const MOST = 400;
@@ -17,13 +18,28 @@ function arrowGeometry(): THREE.BufferGeometry {
     return mergeGeometries([shaft, head])!;
 }
 
+/** Signs are seen through bodies, as in pictures by `karakuri render`. */
 function instances(geometry: THREE.BufferGeometry, color: number, opacity = 1): THREE.InstancedMesh {
-    const material = new THREE.MeshBasicMaterial({ color: color, transparent: opacity < 1, opacity, depthWrite: opacity === 1, side: THREE.DoubleSide });
+    const material = new THREE.MeshBasicMaterial({ color: color, transparent: true, opacity, depthWrite: false, depthTest: opacity < 1, side: THREE.DoubleSide, toneMapped: false });
     const mesh = new THREE.InstancedMesh(geometry, material, MOST);
     mesh.count = 0;
     mesh.frustumCulled = false;
+    mesh.renderOrder = opacity < 1 ? 1 : 2;
     return mesh;
 }
+
+/** Whether a body hangs on the world without a joint that moves. */
+export function isGround(d: Description, body: number): boolean {
+    for (let i = body; i > 0; i = d.bodies[i].parent) {
+        if ((d.bodies[i].joint?.nv ?? 0) > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/** 1 where the force of a contact acts on its second body, −1 on its first: always on what moves, on the second where both do. */
+export const sideOf = (d: Description, f: Frame, contact: number): number => (isGround(d, f.contacts[CONTACT_NUMBERS * contact + 12]) ? -1 : 1);
 
 /** Smallest polygon around points in the plane (Andrew's monotone chain). */
 export function convexHull(points: [number, number][]): [number, number][] {
@@ -47,7 +63,7 @@ export function convexHull(points: [number, number][]): [number, number][] {
 }
 
 /** Principal axes of a symmetric matrix by Jacobi's rotations: columns and values. */
-function principal(m: readonly number[]): { axes: THREE.Matrix4; values: [number, number, number] } {
+export function principal(m: readonly number[]): { axes: THREE.Matrix4; values: [number, number, number] } {
     const [xx, yy, zz, xy, xz, yz] = m;
     const a = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]];
     const v = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
@@ -74,7 +90,7 @@ function principal(m: readonly number[]): { axes: THREE.Matrix4; values: [number
 export class Overlays {
     readonly group = new THREE.Group();
     readonly on: Record<Layer, boolean> = {
-        contacts: true, cones: false, joints: false, frames: false, com: false, zmp: false, inertia: false, wrenches: false, sensors: true,
+        contacts: true, cones: false, joints: false, frames: false, com: false, zmp: false, inertia: false, wrenches: false, sensors: true, newtons: false, tendons: true,
     };
     /** m a newton; from the model's weight */
     private scale = 0.001;
@@ -92,20 +108,29 @@ export class Overlays {
     private readonly axes: THREE.LineSegments;
     private readonly spring = new THREE.Line(new THREE.BufferGeometry().setFromPoints([new THREE.Vector3(), new THREE.Vector3()]),
         new THREE.LineBasicMaterial({ color: 0xf08c00, depthTest: false }));
+    /** about how large the model is, m: arrows are in proportion */
+    size = 1;
+    /** boxes of each body's inertia instead of its shapes */
+    showsSolids = false;
+    /** what a script draws */
+    readonly drawn = new Drawing();
+    private readonly labels = new Drawing();
+    private labelled = 0;
     drag: { body: number; local: THREE.Vector3; target: THREE.Vector3 } | undefined;
+    private readonly tendons = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0xc2255c, depthTest: false }));
     private ellipsoid: { body: number; matrix: THREE.Matrix4 }[] = [];
 
     constructor() {
         this.axes = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ vertexColors: true }));
         this.com.renderOrder = this.zmp.renderOrder = this.spring.renderOrder = 2;
-        [this.axes, this.polygon, this.spring].forEach((o) => { o.frustumCulled = false; });
+        [this.axes, this.polygon, this.spring, this.tendons].forEach((o) => { o.frustumCulled = false; });
         this.group.add(this.arrows, this.cones, this.joints, this.forces, this.moments, this.ellipsoids, this.views, this.com, this.zmp,
-            this.polygon, this.axes, this.spring);
+            this.polygon, this.axes, this.spring, this.tendons, this.drawn.group, this.labels.group);
     }
 
     show(d: Description): void {
         this.description = d;
-        this.scale = 0.7 / Math.max(1e-3, 9.81 * d.mass);
+        this.scale = (0.7 * this.size) / Math.max(1e-3, 9.81 * d.mass);
         this.ellipsoid = d.bodies.flatMap((b, body) => {
             if (b.mass <= 0) {
                 return [];
@@ -140,16 +165,17 @@ export class Overlays {
 
     update(f: Frame): void {
         const d = this.description;
-        if (!d) {
+        if (!d || f.poses.length !== 7 * d.bodies.length) {
             return;
         }
         const all = [this.arrows, this.cones, this.joints, this.forces, this.moments, this.ellipsoids, this.views];
         all.forEach((m) => { m.count = 0; });
-        this.contacts(f);
+        this.contacts(f, d);
         this.axesOf(f, d);
         this.wrenches(f, d);
         this.sensors(f, d);
-        if (this.on.inertia) {
+        this.tendonLines(f, d);
+        if (this.on.inertia || this.showsSolids) {
             this.ellipsoid.forEach(({ body, matrix }) => this.ellipsoids.setMatrixAt(this.ellipsoids.count++, this.matrixOf(f, body).multiply(matrix)));
         }
         all.forEach((m) => { m.instanceMatrix.needsUpdate = true; });
@@ -159,20 +185,37 @@ export class Overlays {
         this.showDrag(f);
     }
 
-    private contacts(f: Frame): void {
+    /** Straight at first, then ever slower, so that an impact does not leave the picture. */
+    private lengthOf(newtons: number): number {
+        const longest = 0.9 * this.size;
+        return longest * (1 - Math.exp(-(newtons * this.scale) / longest));
+    }
+
+    private contacts(f: Frame, d: Description): void {
         const c = f.contacts;
+        const labels: Mark[] = [];
         for (let i = 0; i < f.contactCount; i++) {
             const at = CONTACT_NUMBERS * i;
             const position = new THREE.Vector3(c[at], c[at + 1], c[at + 2]);
-            const force = new THREE.Vector3(c[at + 6], c[at + 7], c[at + 8]).multiplyScalar(this.scale);
+            const side = sideOf(d, f, i);
+            const newtons = new THREE.Vector3(c[at + 6], c[at + 7], c[at + 8]).multiplyScalar(side);
+            const force = newtons.clone().setLength(this.lengthOf(newtons.length()));
             if (this.on.contacts) {
                 this.placeArrow(this.arrows, position, force, Math.min(1, 0.25 + force.length()) * 0.5);
             }
+            if (this.on.newtons && newtons.length() > 0.02 * 9.81 * d.mass) {
+                labels.push({ kind: "text", at: position.clone().add(force).toArray(), text: `${Number(newtons.length().toPrecision(3))} N`, color: "#c92a2a" });
+            }
             const length = force.length();
             if (this.on.cones && length > 1e-4) {
-                const normal = new THREE.Vector3(c[at + 3], c[at + 4], c[at + 5]).multiplyScalar(length);
+                const normal = new THREE.Vector3(c[at + 3], c[at + 4], c[at + 5]).multiplyScalar(side * length);
                 this.place(this.cones, position, normal, length * c[at + 10]);
             }
+        }
+        const now = performance.now();
+        if (f.paused || now - this.labelled > 150) {
+            this.labelled = now;
+            this.labels.show(labels.slice(0, 24));
         }
     }
 
@@ -208,6 +251,25 @@ export class Overlays {
         this.axes.geometry = new THREE.BufferGeometry();
         this.axes.geometry.setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
         this.axes.geometry.setAttribute("color", new THREE.Float32BufferAttribute(colors, 3));
+    }
+
+    /** Ways of tendons from place to place; where they go round a shape, past its frame. */
+    private tendonLines(f: Frame, d: Description): void {
+        const points: number[] = [];
+        const place = (name: string): THREE.Vector3 | undefined => {
+            const frame = d.frames.find((x) => x.name === name);
+            return frame && new THREE.Vector3(...frame.placement.slice(4) as [number, number, number]).applyMatrix4(this.matrixOf(f, frame.body));
+        };
+        this.on.tendons && d.tendons.forEach((tendon) => {
+            const way = (tendon.items ?? []).map((item) => (item.name ? place(item.name) : undefined));
+            way.forEach((to, i) => {
+                const from = way[i - 1];
+                from && to && points.push(...from.toArray(), ...to.toArray());
+            });
+        });
+        this.tendons.visible = points.length > 0;
+        this.tendons.geometry.dispose();
+        this.tendons.geometry = new THREE.BufferGeometry().setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
     }
 
     private wrenches(f: Frame, d: Description): void {

@@ -50,7 +50,7 @@ export class Panel {
         const scroll = this.root.scrollTop;
         this.description = d;
         this.gui?.destroy();
-        this.gui = new GUI({ container: this.root, title: t("tuning"), width: 270 });
+        this.gui = new GUI({ container: this.root, title: t("tuning"), width: 284 });
         this.targetsFolder(d);
         this.gainsFolder(d);
         this.limitsFolder(d);
@@ -63,10 +63,14 @@ export class Panel {
             f.open(open);
         });
         this.root.scrollTop = scroll;
+        this.root.querySelectorAll<HTMLElement>(".lil-controller, .controller").forEach((row) => { // names for who cannot see them
+            const name = row.querySelector(".lil-name, .name")?.textContent ?? "";
+            row.querySelectorAll("input, select").forEach((input) => input.setAttribute("aria-label", name));
+        });
     }
 
     private folder(title: string): GUI { return this.gui!.addFolder(title); }
-    private actuatorName(d: Description, i: number): string { return d.actuators[i].name || d.actuators[i].target || `actuator ${i}`; }
+    private actuatorName(d: Description, i: number): string { return d.actuators[i].name || d.actuators[i].target || `${t("actuator")} ${i}`; }
 
     private targetsFolder(d: Description): void {
         this.targets = [];
@@ -96,10 +100,10 @@ export class Panel {
         }
         const folder = this.folder(t("gains"));
         const first = servos.map(({ a }) => ({ kp: a.gain, kd: -a.bias[2] }));
-        this.number(folder, "all × kp", 1, 0, 4, (scale) => {
+        this.number(folder, `${t("all")} × kp`, 1, 0, 4, (scale) => {
             servos.forEach(({ a, i }, k) => this.edit("actuator", i, a.type === "position" ? "kp" : "kv", first[k].kp * scale));
         });
-        this.number(folder, "all × kd", 1, 0, 4, (scale) => {
+        this.number(folder, `${t("all")} × kd`, 1, 0, 4, (scale) => {
             servos.forEach(({ a, i }, k) => a.type === "position" && this.edit("actuator", i, "kd", first[k].kd * scale));
         });
         servos.forEach(({ a, i }) => {
@@ -147,7 +151,7 @@ export class Panel {
     private materialsFolder(d: Description): void {
         const folder = this.folder(t("friction"));
         d.materials.forEach((m, i) => {
-            const name = m.name || (i === 0 ? "default" : `material ${i}`);
+            const name = m.name || (i === 0 ? t("default") : `${t("material")} ${i}`);
             this.number(folder, `μ ${name}`, m.friction, 0, Math.max(2, m.friction), (v) => {
                 if (m.static_friction >= 0) {
                     this.edit("material", i, "static_friction", Math.max(v, m.static_friction));

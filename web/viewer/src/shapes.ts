@@ -2,10 +2,15 @@
 import * as THREE from "three";
 import { mergeGeometries } from "three/addons/utils/BufferGeometryUtils.js";
 import type { Description, Shape } from "karakuri-dynamics";
+import { setCreasedNormals } from "./creases.js";
+import { principal } from "./overlays.js";
+import { colorOfBody } from "./palette.js";
+import type { Sky } from "./sky.js";
 
 export interface Buffers { meshes: ArrayBuffer[]; heights: ArrayBuffer[] }
 
-const PALETTE = [0x8fa3b8, 0xc9b18a, 0x9db59b, 0xb79aa9, 0x8fb3b5, 0xb3a6c9, 0xc4a48f];
+/** set where the processor draws: plainer surfaces */
+export const drawing = { isPlain: false };
 
 /** Triangles of a mesh; faces of a part are a group with the part's color. */
 function meshGeometry(d: Description, buffers: Buffers, index: number): THREE.BufferGeometry {
@@ -14,10 +19,9 @@ function meshGeometry(d: Description, buffers: Buffers, index: number): THREE.Bu
     const indexed = new THREE.BufferGeometry();
     indexed.setAttribute("position", new THREE.BufferAttribute(new Float32Array(bytes, 0, 3 * info.vertices), 3));
     indexed.setIndex(new THREE.BufferAttribute(new Uint32Array(bytes, 12 * info.vertices, 3 * info.faces), 1));
-    // sharp edges stay sharp: a normal for each triangle
     const geometry = indexed.toNonIndexed();
     info.parts.forEach((part, i) => geometry.addGroup(3 * part.first, 3 * part.count, i));
-    geometry.computeVertexNormals();
+    setCreasedNormals(geometry);
     return geometry;
 }
 
@@ -39,10 +43,10 @@ export function shapeGeometry(d: Description, buffers: Buffers, s: Shape): THREE
     const [a, b, c] = s.size;
     // corners of a circle: fewer where there are many, and as few as look round where the processor draws (0.75 µs a triangle)
     const isMany = d.shapes.length > 200;
-    const round = isMany ? (drawing.isPlain ? 8 : 10) : drawing.isPlain ? 20 : 32;
+    const round = isMany ? (drawing.isPlain ? 8 : 10) : drawing.isPlain ? 20 : 40;
     const around = isMany && drawing.isPlain ? 6 : round;
     switch (s.type) {
-    case "plane": return new THREE.PlaneGeometry(60, 60);
+    case "plane": return new THREE.PlaneGeometry(400, 400);
     case "sphere": return new THREE.SphereGeometry(a, round, round / 2);
     case "capsule": return new THREE.CapsuleGeometry(a, b, round >> 2, around).rotateX(Math.PI / 2);
     case "cylinder": { // a thin rod has no ends to be seen and no sides to be counted
@@ -58,57 +62,104 @@ export function shapeGeometry(d: Description, buffers: Buffers, s: Shape): THREE
     }
 }
 
-function material(color: readonly number[] | undefined, body: number): THREE.MeshStandardMaterial {
-    const m = new THREE.MeshStandardMaterial({ roughness: 0.6, metalness: 0.05 });
-    if (color) {
-        m.color.setRGB(color[0], color[1], color[2], THREE.SRGBColorSpace);
-        m.opacity = color[3];
-        m.transparent = color[3] < 1;
-    } else {
-        m.color.setHex(body === 0 ? 0x9aa4ad : PALETTE[body % PALETTE.length]);
+/** A pattern that a file describes, as a picture of its own. */
+function patternTexture(texture: NonNullable<Shape["texture"]>): THREE.Texture | undefined {
+    if (texture.pattern !== "checker" && texture.pattern !== "gradient" || !texture.colors) {
+        return undefined;
     }
-    return m;
-}
-
-/** set where the processor draws: plainer surfaces */
-export const drawing = { isPlain: false };
-
-/** The floor: squares of one meter, so that motion is seen. */
-function floorMaterial(): THREE.MeshLambertMaterial | THREE.MeshBasicMaterial {
     const canvas = document.createElement("canvas");
     canvas.width = canvas.height = 128;
     const pen = canvas.getContext("2d")!;
-    pen.fillStyle = "#f4f4f2";
+    const [first, second] = [0, 3].map((at) => `rgb(${texture.colors!.slice(at, at + 3).map((c) => Math.round(255 * c)).join(" ")})`);
+    pen.fillStyle = first;
     pen.fillRect(0, 0, 128, 128);
-    pen.fillStyle = "#e4e6e8";
-    pen.fillRect(0, 0, 64, 64);
-    pen.fillRect(64, 64, 64, 64);
-    const texture = new THREE.CanvasTexture(canvas);
-    texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
-    texture.repeat.set(30, 30);
-    texture.anisotropy = drawing.isPlain ? 1 : 8;
-    texture.colorSpace = THREE.SRGBColorSpace;
-    if (drawing.isPlain) { // a plane is lit evenly: no need to compute it
-        texture.minFilter = THREE.LinearMipmapNearestFilter;
-        return new THREE.MeshBasicMaterial({ map: texture });
+    if (texture.pattern === "checker") {
+        pen.fillStyle = second;
+        pen.fillRect(0, 0, 64, 64);
+        pen.fillRect(64, 64, 64, 64);
+    } else {
+        const ramp = pen.createLinearGradient(0, 0, 0, 128);
+        ramp.addColorStop(0, first);
+        ramp.addColorStop(1, second);
+        pen.fillStyle = ramp;
+        pen.fillRect(0, 0, 128, 128);
     }
-    return new THREE.MeshLambertMaterial({ map: texture });
+    return tiled(new THREE.CanvasTexture(canvas), texture);
 }
 
-export function shapeMesh(d: Description, buffers: Buffers, s: Shape, cache: Map<string, THREE.BufferGeometry>): THREE.Mesh {
+function tiled(map: THREE.Texture, texture: NonNullable<Shape["texture"]>): THREE.Texture {
+    map.wrapS = map.wrapT = THREE.RepeatWrapping;
+    map.repeat.set(texture.repeat?.[0] || 1, texture.repeat?.[1] || 1);
+    map.anisotropy = 8;
+    map.colorSpace = THREE.SRGBColorSpace;
+    return map;
+}
+
+/** A picture that was dropped with the model, found by the end of its path. */
+function fileTexture(texture: NonNullable<Shape["texture"]>, pictures: Map<string, Uint8Array>): THREE.Texture | undefined {
+    const name = (texture.file ?? "").replaceAll("\\", "/").split("/").pop();
+    const found = name ? [...pictures].find(([path]) => path === name || path.endsWith(`/${name}`)) : undefined;
+    if (!found || !/\.(png|jpe?g|webp)$/i.test(found[0])) {
+        return undefined;
+    }
+    const map = new THREE.Texture();
+    const url = URL.createObjectURL(new Blob([found[1] as BlobPart]));
+    const image = new Image();
+    image.onload = () => { map.image = image; map.needsUpdate = true; URL.revokeObjectURL(url); };
+    image.src = url;
+    return tiled(map, texture);
+}
+
+/** Where a mesh has no coordinates for a picture: the two axes along which it is longest. */
+function addCoordinates(geometry: THREE.BufferGeometry, s: Shape): void {
+    const position = geometry.attributes.position;
+    if (geometry.attributes.uv && !s.texture?.by_size && s.mesh < 0) {
+        return;
+    }
+    geometry.computeBoundingBox();
+    const size = geometry.boundingBox!.getSize(new THREE.Vector3()), low = geometry.boundingBox!.min;
+    const [u, v] = (["x", "y", "z"] as const).slice().sort((a, b) => size[b] - size[a]);
+    const scale = (axis: "x" | "y" | "z") => (s.texture?.by_size ? 1 : 1 / (size[axis] || 1));
+    const get = { x: (i: number) => position.getX(i), y: (i: number) => position.getY(i), z: (i: number) => position.getZ(i) };
+    const uv = new Float32Array(2 * position.count);
+    for (let i = 0; i < position.count; i++) {
+        uv.set([(get[u](i) - low[u]) * scale(u), (get[v](i) - low[v]) * scale(v)], 2 * i);
+    }
+    geometry.setAttribute("uv", new THREE.BufferAttribute(uv, 2));
+}
+
+function material(rgba: readonly number[]): THREE.MeshStandardMaterial {
+    const m = new THREE.MeshStandardMaterial({ roughness: 0.48, metalness: 0.02 });
+    m.color.setRGB(rgba[0], rgba[1], rgba[2], THREE.SRGBColorSpace);
+    m.opacity = rgba[3] ?? 1;
+    m.transparent = m.opacity < 1;
+    return m;
+}
+
+export function shapeMesh(d: Description, buffers: Buffers, s: Shape, cache: Map<string, THREE.BufferGeometry>, sky: Sky, pictures: Map<string, Uint8Array>): THREE.Mesh {
     const key = s.mesh >= 0 ? `mesh ${s.mesh}` : `${s.type} ${s.size.join(" ")} ${s.height_field}`;
     let geometry = cache.get(key);
     if (!geometry) {
         cache.set(key, (geometry = shapeGeometry(d, buffers, s)));
         s.mesh < 0 && geometry.clearGroups();
     }
+    const otherwise = colorOfBody(d, s.body);
     const parts = s.mesh >= 0 ? d.meshes[s.mesh].parts : [];
-    const own = s.type === "plane" ? floorMaterial() : material(s.color, s.body);
     const isPainted = parts.length > 0 && !s.color && parts.some((p) => p.color);
-    if (!isPainted) {
-        geometry.groups.length > 0 && (geometry = geometry.clone()).clearGroups();
+    if (!isPainted && geometry.groups.length > 0) {
+        (geometry = geometry.clone()).clearGroups();
     }
-    const mesh = new THREE.Mesh(geometry, isPainted ? parts.map((p) => material(p.color, s.body)) : own);
+    const map = s.texture && s.type !== "plane" ? patternTexture(s.texture) ?? fileTexture(s.texture, pictures) : undefined;
+    let look: THREE.Material | THREE.Material[] = s.type === "plane" ? sky.floorMaterial(drawing.isPlain) : material(s.color ?? otherwise);
+    if (map) {
+        geometry = geometry.clone();
+        addCoordinates(geometry, s);
+        (look as THREE.MeshStandardMaterial).map = map;
+    }
+    if (isPainted) {
+        look = parts.map((p) => material(p.color ?? otherwise));
+    }
+    const mesh = new THREE.Mesh(geometry, look);
     const [w, x, y, z, px, py, pz] = s.placement;
     mesh.quaternion.set(x, y, z, w);
     mesh.position.set(px, py, pz);
@@ -117,13 +168,25 @@ export function shapeMesh(d: Description, buffers: Buffers, s: Shape, cache: Map
     return mesh;
 }
 
-const MERGED = new THREE.MeshStandardMaterial({ roughness: 0.6, metalness: 0.05, vertexColors: true });
+/** The box of even density with a body's mass and moments. */
+export function inertiaBox(d: Description, body: number): THREE.Mesh {
+    const b = d.bodies[body], { axes, values: [x, y, z] } = principal(b.moment);
+    const edge = (sum: number) => Math.max(0.01, Math.sqrt(Math.max(0, (6 / b.mass) * sum)));
+    const mesh = new THREE.Mesh(new THREE.BoxGeometry(edge(y + z - x), edge(z + x - y), edge(x + y - z)), material(colorOfBody(d, body)));
+    mesh.applyMatrix4(axes.clone().setPosition(b.com[0], b.com[1], b.com[2]));
+    mesh.userData.shape = -1;
+    return mesh;
+}
+
+const MERGED = new THREE.MeshStandardMaterial({ roughness: 0.48, metalness: 0.02, vertexColors: true });
 const MERGED_PLAIN = new THREE.MeshLambertMaterial({ vertexColors: true });
 
 export const mergedMaterial = (): THREE.Material => (drawing.isPlain ? MERGED_PLAIN : MERGED);
 
-/** The simple shapes of a body as one. */
+/** The simple shapes of a body as one; which triangle is of which shape stands in its userData. */
 export function mergedMesh(parts: THREE.Mesh[]): THREE.Mesh {
+    let triangles = 0;
+    const ends: [number, number][] = [];
     const geometries = parts.map((part) => {
         part.updateMatrix();
         const g = part.geometry.clone().applyMatrix4(part.matrix);
@@ -132,7 +195,20 @@ export function mergedMesh(parts: THREE.Mesh[]): THREE.Mesh {
         for (let i = 0; i < colors.length; i += 3) {
             colors.set([r, green, b], i);
         }
+        triangles += (g.index?.count ?? g.attributes.position.count) / 3;
+        ends.push([triangles, part.userData.shape as number]);
         return g.deleteAttribute("uv").setAttribute("color", new THREE.BufferAttribute(colors, 3));
     });
-    return new THREE.Mesh(mergeGeometries(geometries)!, mergedMaterial());
+    const mesh = new THREE.Mesh(mergeGeometries(geometries)!, mergedMaterial());
+    geometries.forEach((g) => g.dispose());
+    parts.forEach((part) => (part.material as THREE.Material).dispose());
+    mesh.userData.ends = ends;
+    mesh.userData.isMerged = true;
+    return mesh;
+}
+
+/** The shape that a hit triangle belongs to. */
+export function shapeOf(hit: THREE.Intersection): number {
+    const { ends, shape } = hit.object.userData as { ends?: [number, number][]; shape?: number };
+    return ends ? ends.find(([end]) => (hit.faceIndex ?? 0) < end)?.[1] ?? -1 : shape ?? -1;
 }

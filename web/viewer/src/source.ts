@@ -1,4 +1,6 @@
 // Where frames come from: the engine in a worker, a server behind a WebSocket, or a film inside the page.
+import type { Mark } from "./drawing.js";
+import type { Parameter, ScriptFile } from "./script.js";
 import { Frame, type Command, type Description, type LoadOptions, type Message } from "karakuri-dynamics";
 
 export interface Picture {
@@ -8,6 +10,8 @@ export interface Picture {
     heights: ArrayBuffer[];
     /** another model, not only other numbers in it */
     isNew: boolean;
+    /** the scene of before, changed by the editor: its state went on */
+    isCarried?: boolean;
 }
 
 export interface Listener {
@@ -17,6 +21,28 @@ export interface Listener {
     messages?(messages: Message[]): void;
     scriptError?(line: number, text: string): void;
     scriptStuck?(): void;
+    parameters?(parameters: Parameter[]): void;
+    marks?(marks: Mark[]): void;
+    /** a load that failed: what was there goes on */
+    refused?(): void;
+    /** the other end is gone */
+    closed?(): void;
+    /** all frames of a film at once */
+    frames?(frames: Frame[]): void;
+}
+
+export interface LoadRequest {
+    files: Map<string, Uint8Array>;
+    main: string;
+    options: LoadOptions;
+    recording?: Uint8Array;
+    commands?: Command[];
+    motion?: string;
+    lockstep?: boolean;
+    /** goes on from the state of now, by the names of joints */
+    carry?: boolean;
+    /** after that */
+    reset?: Command[];
 }
 
 export interface Source {
@@ -26,21 +52,25 @@ export interface Source {
 }
 
 export type ToWorker =
-    | { type: "load"; files: Map<string, Uint8Array>; main: string; options: LoadOptions; recording?: Uint8Array; commands?: Command[]; motion?: string; lockstep?: boolean }
+    | ({ type: "load" } & LoadRequest)
     | { type: "command"; command: Command | Command[] }
-    | { type: "script"; text: string }
+    | { type: "script"; text: string; files: ScriptFile[] }
+    | { type: "parameter"; name: string; value: number }
     | { type: "seek"; step: number }
     | { type: "ping" }
-    | { type: "write"; format: "urdf" | "mjcf" };
+    | { type: "write"; format: "urdf" | "mjcf"; id: number };
 
 export type FromWorker =
-    | { type: "picture"; description: string; meshes: ArrayBuffer[]; heights: ArrayBuffer[]; isNew: boolean }
+    | { type: "picture"; description: string; meshes: ArrayBuffer[]; heights: ArrayBuffer[]; isNew: boolean; isCarried: boolean }
     | { type: "frame"; bytes: ArrayBuffer; realTime: number }
     | { type: "notice"; text: string; severity: "note" | "warning" | "error" }
     | { type: "messages"; messages: Message[] }
     | { type: "scriptError"; line: number; text: string }
     | { type: "pong" }
-    | { type: "written"; text: string; format: string };
+    | { type: "parameters"; parameters: Parameter[] }
+    | { type: "marks"; marks: Mark[] }
+    | { type: "refused" }
+    | { type: "written"; text: string; id: number };
 
 /** ms between questions to a worker with a script, and for how long it may be silent */
 const PING = 500, SILENCE = 3000;
@@ -57,7 +87,8 @@ export class WorkerSource implements Source {
     private meshes: ArrayBuffer[] = [];
     private heights: ArrayBuffer[] = [];
     private pending: Command[] = [];
-    written: ((text: string, format: string) => void) | undefined;
+    private readonly waiting = new Map<number, (text: string) => void>();
+    private count = 0;
 
     constructor(private readonly listener: Listener) { this.listen(); }
 
@@ -109,7 +140,7 @@ export class WorkerSource implements Source {
                 this.meshes = message.meshes;
                 this.heights = message.heights;
             }
-            this.listener.picture({ description: JSON.parse(message.description) as Description, meshes: this.meshes, heights: this.heights, isNew: message.isNew });
+            this.listener.picture({ description: JSON.parse(message.description) as Description, meshes: this.meshes, heights: this.heights, isNew: message.isNew, isCarried: message.isCarried });
             break;
         case "frame": this.listener.frame(new Frame(message.bytes), message.realTime); break;
         case "notice": this.listener.notice(message.text, message.severity); break;
@@ -119,24 +150,36 @@ export class WorkerSource implements Source {
             !this.hasScript && this.endWatch();
             break;
         case "scriptError": this.listener.scriptError?.(message.line, message.text); break;
-        case "written": this.written?.(message.text, message.format); break;
+        case "parameters": this.listener.parameters?.(message.parameters); break;
+        case "marks": this.listener.marks?.(message.marks); break;
+        case "refused": this.listener.refused?.(); break;
+        case "written":
+            this.waiting.get(message.id)?.(message.text);
+            this.waiting.delete(message.id);
+            break;
         }
     }
 
     private post(message: ToWorker): void { this.worker.postMessage(message); }
 
-    load(files: Map<string, Uint8Array>, main: string, options: LoadOptions, recording?: Uint8Array, commands?: Command[], motion?: string, lockstep?: boolean): void {
-        this.last = { type: "load", files, main, options, recording, commands, motion, lockstep };
+    load(request: LoadRequest): void {
+        this.last = { type: "load", ...request };
         this.post(this.last);
-        this.hasScript = false;
+        this.hasScript = this.hasScript && request.carry === true;
     }
-    script(text: string): void {
-        this.post({ type: "script", text });
+    script(text: string, files: ScriptFile[] = []): void {
+        this.post({ type: "script", text, files });
         this.hasScript = text.trim() !== "";
         this.watchScript();
     }
     seek(step: number): void { this.post({ type: "seek", step }); }
-    write(format: "urdf" | "mjcf"): void { this.post({ type: "write", format }); }
+    parameter(name: string, value: number): void { this.post({ type: "parameter", name, value }); }
+    /** The model as it is now, as the text of a file. */
+    write(format: "urdf" | "mjcf"): Promise<string> {
+        const id = ++this.count;
+        this.post({ type: "write", format, id });
+        return new Promise((good) => this.waiting.set(id, good));
+    }
 
     /** Commands of one task go together: a slider that is dragged makes one new model a picture, not ten. */
     command(command: Command | Command[]): void {
@@ -169,7 +212,10 @@ export class SocketSource implements Source {
         this.socket = new WebSocket(url);
         this.socket.binaryType = "arraybuffer";
         this.socket.onmessage = (event) => typeof event.data === "string" ? this.text(event.data) : this.bytes(event.data as ArrayBuffer);
-        this.socket.onclose = () => listener.notice("the simulation has gone", "error");
+        this.socket.onclose = () => {
+            listener.notice("the simulation has gone", "error");
+            listener.closed?.();
+        };
     }
 
     private async text(data: string): Promise<void> {
@@ -244,6 +290,7 @@ export class FilmSource implements Source {
         queueMicrotask(() => { // when the page is set up
             listener.picture({ description: film.description, meshes: film.meshes.map(bytesOf), heights: film.heights.map(bytesOf), isNew: true });
             listener.notice(film.note ?? "");
+            listener.frames?.(this.frames.map((_, i) => this.frameOf(i)));
             this.show(0);
             setInterval(() => this.tick(), 15);
         });
@@ -256,14 +303,18 @@ export class FilmSource implements Source {
             return;
         }
         this.at = Math.max(0, Math.min(this.frames.length - 1, index));
-        const bytes = this.frames[this.at].slice(0);
+        this.listener.frame(this.frameOf(this.at), this.playing ? this.speed : 0);
+    }
+
+    private frameOf(index: number): Frame {
+        const bytes = this.frames[index].slice(0);
         const view = new DataView(bytes);
         view.setUint32(32, (view.getUint32(32, true) & ~1) | (this.playing ? 0 : 1) | 4, true);
-        view.setFloat64(16, this.at, true);
+        view.setFloat64(16, index, true);
         view.setFloat64(64, 0, true);
         view.setFloat64(72, this.frames.length - 1, true);
         view.setFloat32(148, this.speed, true);
-        this.listener.frame(new Frame(bytes), this.playing ? this.speed : 0);
+        return new Frame(bytes);
     }
 
     private tick(): void {

@@ -1,97 +1,132 @@
 // The stage: bodies, light, camera, and everything drawn over them. A frame goes in, a picture comes out.
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
-import type { Frame } from "karakuri-dynamics";
+import type { Description, Frame } from "karakuri-dynamics";
 import type { Picture } from "./source.js";
+import { ContactShadow } from "./contact_shadow.js";
 import { Crowd } from "./crowd.js";
-import { drawing, mergedMaterial, mergedMesh, shapeMesh } from "./shapes.js";
+import { Ghost } from "./ghost.js";
 import { Overlays } from "./overlays.js";
+import { drawing, inertiaBox, mergedMaterial, mergedMesh, shapeMesh, shapeOf } from "./shapes.js";
+import { Sky } from "./sky.js";
+
+/** How a body is drawn. */
+export type Style = "solid" | "glass" | "wire" | "hidden";
+/** What is drawn of all bodies. */
+export type View = "visual" | "collision" | "inertia";
+
+const GLASS = new THREE.MeshStandardMaterial({ color: 0x9db4c8, transparent: true, opacity: 0.28, roughness: 0.2, depthWrite: false });
+const WIRE = new THREE.MeshBasicMaterial({ color: 0x4c6ef5, wireframe: true });
+const COLLISION = new THREE.MeshStandardMaterial({ color: 0xe8590c, transparent: true, opacity: 0.5, roughness: 0.7 });
+
+export const PRESETS = { front: [1, 0, 0.12], back: [-1, 0, 0.12], left: [0, 1, 0.12], right: [0, -1, 0.12], top: [0, -0.001, 1], corner: [0.62, -0.72, 0.32] } as const;
+export type Preset = keyof typeof PRESETS;
+
+/** Frees what a graphics card keeps for a thing. */
+function dispose(root: THREE.Object3D): void {
+    const shared: (THREE.Material | undefined)[] = [mergedMaterial(), GLASS, WIRE, COLLISION];
+    root.traverse((o) => {
+        const mesh = o as THREE.Mesh;
+        mesh.geometry?.dispose();
+        const own = (mesh.userData.own ?? mesh.material) as THREE.Material | THREE.Material[] | undefined;
+        (Array.isArray(own) ? own : own ? [own] : []).filter((m) => !shared.includes(m)).forEach((m) => {
+            (m as THREE.MeshStandardMaterial).map?.dispose();
+            m.dispose();
+        });
+    });
+}
 
 export class Stage {
     readonly renderer: THREE.WebGLRenderer;
     readonly scene = new THREE.Scene();
-    readonly camera = new THREE.PerspectiveCamera(45, 1, 0.01, 200);
+    readonly camera = new THREE.PerspectiveCamera(38, 1, 0.01, 200);
     readonly controls: OrbitControls;
     readonly overlays = new Overlays();
+    readonly ghost = new Ghost();
     readonly bodies: THREE.Group[] = [];
+    readonly sky: Sky;
+    private readonly contact = new ContactShadow();
+    private readonly contactMaterial = ContactShadow.material();
+    private casters: [THREE.Mesh, THREE.Material][] = [];
     private readonly collision: THREE.Mesh[] = [];
     private readonly seen: THREE.Mesh[] = [];
     /** bodies of simple shapes */
     private crowd: Crowd | undefined;
-    private readonly sun = new THREE.DirectionalLight(0xffffff, 2.4);
-    private readonly sky = new THREE.HemisphereLight(0xffffff, 0xb9b3a8, 1.5);
     private readonly target = new THREE.Vector3();
-    private readonly highlight = new THREE.BoxHelper(new THREE.Object3D(), 0xf08c00);
+    private readonly highlight = new THREE.BoxHelper(new THREE.Object3D(), 0x228be6);
+    private readonly styles = new Map<number, Style>();
+    private size = 1;
+    private floor: number | undefined;
     follow = -1;
-    showsCollision = false;
     selected = -1;
+    viewOf: View = "visual";
     frame: Frame | undefined;
+    /** pictures dropped beside the model */
+    pictures = new Map<string, Uint8Array>();
     /** where to stand and what to look at; none: at everything */
     view: [[number, number, number], [number, number, number]] | undefined;
-    private isDark = false;
+    /** a place of the model to look from, along its −z as a camera's */
+    through: Description["frames"][number] | undefined;
+    /** drawn with every picture: handles of the editor */
+    readonly extra = new THREE.Group();
     private lastRender = 0;
     private slow = 0;
-    /** 0 best … 3; ?plain in the address: 3 from the start */
-    private quality = 0;
+    private quick = 0;
+    private patience = 90;
+    /** 0 best … 3; ?plain in the address: 3 for good */
+    quality = 0;
+    private readonly isFixed: boolean;
 
     constructor(readonly canvas: HTMLCanvasElement) {
         const settings = { antialias: true, alpha: false };
-        const isPlain = new URLSearchParams(location.search).has("plain");
+        this.isFixed = new URLSearchParams(location.search).has("plain");
         // none where the processor would have to draw: then without smoothing, which costs it half of the time
-        const quick = isPlain ? null : canvas.getContext("webgl2", { ...settings, failIfMajorPerformanceCaveat: true });
+        const quick = this.isFixed ? null : canvas.getContext("webgl2", { ...settings, failIfMajorPerformanceCaveat: true });
         drawing.isPlain = quick === null;
         const context = quick ?? canvas.getContext("webgl2", { ...settings, antialias: false });
         if (!context) {
             throw new Error("this browser has no WebGL 2");
         }
         this.renderer = new THREE.WebGLRenderer({ canvas, context, ...settings });
-        this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
         this.renderer.shadowMap.enabled = true;
         this.renderer.shadowMap.type = THREE.PCFShadowMap;
+        this.sky = new Sky(this.renderer, this.scene);
         this.camera.up.set(0, 0, 1);
         this.camera.position.set(2.2, -2.6, 1.6);
         this.controls = new OrbitControls(this.camera, canvas);
         this.controls.target.set(0, 0, 0.6);
         this.controls.enableDamping = true;
         this.controls.dampingFactor = 0.15;
-        this.sun.castShadow = true;
-        this.sun.shadow.mapSize.set(2048, 2048);
-        this.sun.shadow.bias = -0.0004;
+        this.controls.zoomToCursor = true;
+        this.controls.maxPolarAngle = Math.PI;
         this.highlight.visible = false;
-        this.scene.add(this.sun, this.sun.target, this.sky, this.overlays.group, this.highlight);
-        this.setDark(false);
-        if (isPlain) {
-            this.simplify(3);
-        }
+        this.scene.add(this.sky.group, this.contact.plane, this.overlays.group, this.ghost.group, this.highlight, this.extra);
+        this.contact.plane.visible = false;
+        this.setQuality(this.isFixed ? 3 : drawing.isPlain ? 1 : 0);
     }
 
-    private simplify(quality: number): void {
+    setQuality(quality: number): void {
         this.quality = quality;
-        this.renderer.setPixelRatio(Math.min(quality >= 3 ? 0.5 : quality >= 2 ? 0.6 : 1, devicePixelRatio));
-        if (quality >= 2) {
-            this.renderer.shadowMap.enabled = this.sun.castShadow = false;
+        this.renderer.setPixelRatio(Math.min([2, 1, 0.6, 0.5][quality], devicePixelRatio));
+        const hasShadow = quality < 2;
+        if (this.renderer.shadowMap.enabled !== hasShadow) {
+            this.renderer.shadowMap.enabled = this.sky.sun.castShadow = hasShadow;
+            this.scene.traverse((o) => [(o as THREE.Mesh).material ?? []].flat().forEach((m) => { m.needsUpdate = true; }));
         }
+        this.sky.setMapped(!drawing.isPlain);
+        this.contact.plane.visible = quality < 2 && this.floor !== undefined;
+        this.size && this.setSize();
     }
 
-    setDark(dark: boolean): void {
-        this.scene.background = new THREE.Color(dark ? 0x15181c : 0xdfe6ec);
-        this.scene.fog = new THREE.Fog(this.scene.background as THREE.Color, 12, 45);
-        this.isDark = dark;
-        this.paintFloor();
-        this.sky.intensity = dark ? 0.8 : 1.5;
-        this.sun.intensity = dark ? 1.8 : 2.4;
-    }
-
-    private paintFloor(): void {
-        this.seen.filter((m) => m.userData.isPlane).forEach((m) => (m.material as THREE.MeshLambertMaterial).color.setScalar(this.isDark ? 0.16 : 1));
-    }
+    setDark(dark: boolean): void { this.sky.setDark(dark); }
 
     /** Another model. */
-    show(picture: Picture): void {
+    show(picture: Picture, keepsView = false): void {
         const d = picture.description;
         const cache = new Map<string, THREE.BufferGeometry>();
-        this.bodies.forEach((b) => this.scene.remove(b));
+        this.bodies.forEach((b) => { this.scene.remove(b); dispose(b); });
         this.bodies.length = this.collision.length = this.seen.length = 0;
+        this.sky.forgetFloors();
         this.overlays.show(d);
         d.bodies.forEach((_, i) => {
             const group = new THREE.Group();
@@ -101,26 +136,49 @@ export class Stage {
         });
         const hasVisible = new Set(d.shapes.filter((s) => s.visible).map((s) => s.body));
         const plain = new Map<number, THREE.Mesh[]>(); // by body: what can be drawn as one
-        d.shapes.forEach((s) => {
-            const mesh = shapeMesh(d, picture, s, cache);
+        this.floor = undefined;
+        d.shapes.forEach((s, shape) => {
+            const mesh = shapeMesh(d, picture, s, cache, this.sky, this.pictures);
             const isSeen = s.visible || !hasVisible.has(s.body);
-            if (isSeen && s.mesh < 0 && s.height_field < 0 && s.type !== "plane" && !(mesh.material as THREE.Material).transparent) {
+            const look = mesh.material as THREE.MeshStandardMaterial;
+            mesh.userData.body = s.body;
+            mesh.userData.shape = shape;
+            mesh.userData.isPlane = s.type === "plane";
+            if (s.type === "plane" && s.body === 0 && Math.abs(s.placement[0]) > 0.999) {
+                this.floor = Math.max(this.floor ?? -Infinity, s.placement[6]);
+            }
+            if (isSeen && s.mesh < 0 && s.height_field < 0 && s.type !== "plane" && !look.transparent && !look.map) {
                 plain.set(s.body, [...(plain.get(s.body) ?? []), mesh]);
                 return;
             }
-            mesh.userData.body = s.body;
-            mesh.userData.isPlane = s.type === "plane";
             this.bodies[s.body].add(mesh);
             (isSeen ? this.seen : this.collision).push(mesh);
+            mesh.userData.own = mesh.material;
             if (!isSeen) {
-                mesh.material = new THREE.MeshBasicMaterial({ color: 0xe8590c, wireframe: true, transparent: true, opacity: 0.35 });
-                mesh.castShadow = mesh.receiveShadow = false;
+                mesh.material = COLLISION;
+                mesh.castShadow = false;
+            }
+        });
+        d.bodies.forEach((b, i) => {
+            if (i > 0 && b.mass > 0 && !d.shapes.some((s) => s.body === i)) {
+                plain.set(i, [inertiaBox(d, i)]); // a body without shapes is seen by its inertia
             }
         });
         this.addPlain(plain);
-        this.applyVisibility();
-        this.paintFloor();
-        this.frame = undefined;
+        cache.forEach((g) => !this.uses(g) && g.dispose());
+        keepsView || this.styles.clear();
+        this.applyStyles();
+        this.casters = [...(this.crowd ? [[this.crowd.mesh, this.crowd.contactMaterial] as [THREE.Mesh, THREE.Material]] : []),
+            ...this.seen.filter((m) => !m.userData.isPlane && !m.userData.isMerged).map((m): [THREE.Mesh, THREE.Material] => [m, this.contactMaterial])];
+        this.contact.plane.visible = this.quality < 2 && this.floor !== undefined;
+        this.ghost.show(this.bodies);
+        if (!keepsView) {
+            this.frame = undefined;
+        }
+    }
+
+    private uses(geometry: THREE.BufferGeometry): boolean {
+        return [...this.seen, ...this.collision].some((m) => m.geometry === geometry);
     }
 
     /** Bodies of simple shapes are drawn in one go; a mesh of each stays to be picked and measured. */
@@ -134,6 +192,7 @@ export class Stage {
         plain.forEach((parts, body) => {
             const mesh = mergedMesh(parts);
             mesh.userData.body = body;
+            mesh.userData.own = mesh.material;
             mesh.visible = false;
             this.bodies[body].add(mesh);
             this.seen.push(mesh);
@@ -145,52 +204,75 @@ export class Stage {
         }
     }
 
-    applyVisibility(): void { this.collision.forEach((m) => { m.visible = this.showsCollision; }); }
+    // ---- what is seen of it
 
-    /** Looks at everything that moves from a little above. */
-    frameAll(): void {
+    styleOf(body: number): Style { return this.styles.get(body) ?? "solid"; }
+
+    setStyle(bodies: number[], style: Style): void {
+        bodies.forEach((b) => (style === "solid" ? this.styles.delete(b) : this.styles.set(b, style)));
+        this.applyStyles();
+    }
+
+    /** Only these; the world stays. */
+    isolate(bodies: number[]): void { this.setStyle(this.bodies.map((_, i) => i).filter((i) => i > 0 && !bodies.includes(i)), "hidden"); }
+
+    applyStyles(): void {
+        const all = this.viewOf === "visual" ? undefined : "glass";
+        this.bodies.forEach((group, body) => {
+            const style = this.styleOf(body) === "solid" && body > 0 ? all ?? "solid" : this.styleOf(body);
+            group.children.forEach((child) => {
+                const mesh = child as THREE.Mesh;
+                if (mesh.userData.own === undefined || this.collision.includes(mesh)) {
+                    return;
+                }
+                mesh.material = style === "glass" ? GLASS : style === "wire" ? WIRE : mesh.userData.own as THREE.Material;
+                mesh.visible = style !== "hidden" && (!mesh.userData.isMerged || style !== "solid");
+                mesh.castShadow = !mesh.userData.isPlane && style === "solid";
+            });
+            this.crowd?.hide(body, style !== "solid");
+        });
+        this.collision.forEach((m) => { m.visible = this.viewOf === "collision" && this.styleOf(m.userData.body as number) !== "hidden"; });
+        this.crowd?.update(this.bodies);
+        this.overlays.showsSolids = this.viewOf === "inertia";
+    }
+
+    /** The box around all that moves, or one body. */
+    bounds(body = -1): THREE.Box3 {
         const box = new THREE.Box3();
         const part = new THREE.Box3();
         this.scene.updateMatrixWorld(true);
-        this.seen.filter((m) => !m.userData.isPlane).forEach((m) => box.union(part.setFromObject(m)));
-        if (box.isEmpty()) {
-            box.set(new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1));
-        }
+        this.seen.filter((m) => !m.userData.isPlane && (body < 0 || m.userData.body === body)).forEach((m) => box.union(part.setFromObject(m)));
+        return box.isEmpty() ? box.set(new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1)) : box;
+    }
+
+    /** Looks at everything that moves, or at a body, from one of the sides. */
+    frameAll(from: readonly [number, number, number] | readonly number[] = PRESETS.corner, body = -1): void {
+        const box = this.bounds(body);
         const center = box.getCenter(new THREE.Vector3());
         const size = box.getSize(new THREE.Vector3());
-        const radius = Math.max(0.2, size.length() / 2);
-        const away = new THREE.Vector3(0.62, -0.72, 0.32).normalize().multiplyScalar(Math.min(40, this.distanceFor(size)));
+        const radius = Math.max(0.05, size.length() / 2);
+        const away = new THREE.Vector3(from[0], from[1], from[2]).normalize().multiplyScalar(Math.min(120, this.distanceFor(size)));
         this.controls.target.copy(center);
         this.camera.position.copy(center).add(away);
-        this.camera.near = Math.max(0.005, radius / 200);
-        this.camera.far = Math.max(100, radius * 40);
+        this.camera.near = Math.max(0.002, radius / 200);
+        this.camera.far = Math.max(450, radius * 40);
         this.camera.updateProjectionMatrix();
-        this.setShadow(center, Math.min(20, radius * 1.5));
+        this.size = Math.max(0.1, size.length());
+        this.sky.surround(center, Math.min(20, radius * 1.5), this.size);
         if (this.view) { // made for a wide window; from farther away in a narrow one
             this.controls.target.set(...this.view[1]);
-            this.setShadow(this.controls.target, 0.7 * this.controls.target.distanceTo(this.camera.position.set(...this.view[0])));
-            this.camera.position.set(...this.view[0]).sub(this.controls.target).multiplyScalar(Math.max(1, 1.15 / this.camera.aspect)).add(this.controls.target);
+            this.camera.position.set(...this.view[0]);
+            this.sky.surround(this.controls.target, 0.7 * this.controls.target.distanceTo(this.camera.position), this.size);
+            this.camera.position.sub(this.controls.target).multiplyScalar(Math.max(1, 1.15 / this.camera.aspect)).add(this.controls.target);
         }
         this.controls.update();
     }
 
     /** From where a box fills the window, wide or narrow, seen from a little above. */
     private distanceFor(size: THREE.Vector3): number {
-        const across = Math.max(0.1, Math.hypot(size.x, size.y) / 2), up = Math.max(0.1, size.z / 2);
+        const across = Math.max(0.05, Math.hypot(size.x, size.y) / 2), up = Math.max(0.05, size.z / 2);
         const slope = Math.tan((this.camera.fov * Math.PI) / 360);
         return 1.1 * Math.max((up + 0.35 * across) / slope, across / (slope * Math.min(1.2, this.camera.aspect))) + 0.6 * across;
-    }
-
-    private setShadow(center: THREE.Vector3, radius: number): void {
-        const box = this.sun.shadow.camera;
-        box.left = box.bottom = -radius;
-        box.right = box.top = radius;
-        box.near = 0.1;
-        box.far = 8 * radius;
-        box.updateProjectionMatrix();
-        this.sun.shadow.normalBias = (3 * radius) / this.sun.shadow.mapSize.x; // a texel and a half
-        this.sun.target.position.copy(center);
-        this.sun.position.copy(center).add(new THREE.Vector3(0.5, -0.35, 1).multiplyScalar(3 * radius));
     }
 
     update(frame: Frame): void {
@@ -218,33 +300,44 @@ export class Stage {
         const step = next.clone().sub(this.controls.target).multiplyScalar(0.2);
         this.controls.target.add(step);
         this.camera.position.add(step);
-        this.sun.target.position.add(step);
-        this.sun.position.add(step);
+        this.sky.move(this.controls.target);
     }
 
-    /** Where pictures take long (no graphics card, a phone), they are made simpler, step by step. */
-    private adapt(): void {
-        const now = performance.now();
-        const took = now - this.lastRender;
-        this.lastRender = now;
-        if (took > 1000 || document.hidden) {
+    /** Where pictures take long (no graphics card, a phone), they are made simpler, step by step; better again where there is time to spare. A step up that
+     * was taken back is tried less and less often.
+     * @param took  ms since the last picture */
+    adapt(took: number): void {
+        if (took > 5000 || this.isFixed) {
             return; // it slept
         }
-        this.slow = took > 36 ? this.slow + 1 : Math.max(0, this.slow - 0.5);
+        this.slow = took > 200 ? this.slow + 6 : took > 32 ? this.slow + 1 : Math.max(0, this.slow - 0.5);
+        this.quick = took < 20 ? this.quick + 1 : 0;
         if (this.slow > 12 && this.quality < 3) {
-            this.simplify(this.quality + 1);
-            this.slow = 0;
+            this.setQuality(this.quality + 1);
+            this.slow = this.quick = 0;
+            this.patience = Math.min(3600, 2 * this.patience);
+        } else if (this.quick > 2 * this.patience && this.quality > (drawing.isPlain ? 1 : 0)) {
+            this.setQuality(this.quality - 1);
+            this.quick = 0;
+        }
+    }
+
+    private setSize(): void {
+        const { clientWidth: w, clientHeight: h } = this.canvas;
+        if (w > 0 && h > 0) {
+            this.renderer.setSize(w, h, false);
+            this.camera.aspect = w / h;
+            this.camera.updateProjectionMatrix();
         }
     }
 
     render(): void {
-        this.adapt();
-        const { clientWidth: w, clientHeight: h } = this.canvas;
+        const now = performance.now();
+        document.hidden || this.adapt(now - this.lastRender);
+        this.lastRender = now;
         const size = this.renderer.getSize(new THREE.Vector2());
-        if (w > 0 && h > 0 && (size.x !== w || size.y !== h)) {
-            this.renderer.setSize(w, h, false);
-            this.camera.aspect = w / h;
-            this.camera.updateProjectionMatrix();
+        if (size.x !== this.canvas.clientWidth || size.y !== this.canvas.clientHeight) {
+            this.setSize();
         }
         this.followBody();
         this.controls.update();
@@ -252,18 +345,30 @@ export class Stage {
         if (this.highlight.visible) {
             this.highlight.setFromObject(this.bodies[this.selected]);
         }
+        this.sky.update(this.camera);
+        if (this.contact.plane.visible && this.frame) {
+            const center = this.sky.sun.target.position;
+            this.contact.render(this.renderer, this.casters.filter(([m]) => m.visible && m.castShadow), center, this.floor!, Math.min(12, 0.75 * this.size));
+        }
+        this.through && this.lookThrough(this.through);
         this.renderer.render(this.scene, this.camera);
     }
 
-    /** What lies under a point of the canvas: body, point in the world, and in the body. */
-    pick(x: number, y: number): { body: number; world: THREE.Vector3; local: THREE.Vector3 } | undefined {
+    private lookThrough(place: Description["frames"][number]): void {
+        const [w, x, y, z, px, py, pz] = place.placement, body = this.bodies[place.body];
+        this.camera.position.set(px, py, pz).applyQuaternion(body.quaternion).add(body.position);
+        this.camera.quaternion.copy(body.quaternion).multiply(new THREE.Quaternion(x, y, z, w));
+    }
+
+    /** What lies under a point of the canvas: body, shape, point in the world, and in the body. */
+    pick(x: number, y: number): { body: number; shape: number; world: THREE.Vector3; local: THREE.Vector3 } | undefined {
         const ray = this.ray(x, y);
-        const hit = ray.intersectObjects(this.seen, false)[0];
+        const hit = ray.intersectObjects(this.seen, false).find((h) => this.styleOf(h.object.userData.body as number) !== "hidden");
         if (!hit) {
             return undefined;
         }
         const body = hit.object.userData.body as number;
-        return { body, world: hit.point, local: this.bodies[body].worldToLocal(hit.point.clone()) };
+        return { body, shape: shapeOf(hit), world: hit.point, local: this.bodies[body].worldToLocal(hit.point.clone()) };
     }
 
     ray(x: number, y: number): THREE.Raycaster {

@@ -3,7 +3,7 @@ import { Engine, EngineError, type Description, type Recording, type Session } f
 import wasm from "../../engine/dist/karakuri.wasm.gz?url";
 import type { FromWorker, ToWorker } from "./source.js";
 import { Motion } from "./motion.js";
-import { compileScript, type Script } from "./script.js";
+import { compileScript, type Parameter, type Script, type ScriptFile } from "./script.js";
 
 const engine = fetch(wasm).then((response) => response.arrayBuffer()).then((bytes) => Engine.create(bytes));
 
@@ -11,6 +11,8 @@ let session: Session | undefined;
 let recording: { film: Recording; at: number; playing: boolean; speed: number } | undefined;
 let description: Description | undefined;
 let script: Script | undefined;
+let scriptFiles: ScriptFile[] = [];
+const parameters = new Map<string, Parameter>();
 let motion: Motion | undefined;
 let generation = -1;
 let notice = 0;
@@ -30,7 +32,7 @@ let meter = { simulated: 0, began: performance.now(), rate: 0 };
 
 const post = (message: FromWorker, transfer: Transferable[] = []) => (self as unknown as Worker).postMessage(message, transfer);
 
-function describe(isNew: boolean): void {
+function describe(isNew: boolean, isCarried = false): void {
     if (!session) {
         return;
     }
@@ -39,7 +41,7 @@ function describe(isNew: boolean): void {
     timestep = description.options.timestep;
     const meshes = isNew ? description.meshes.map((_, i) => session!.mesh(i)) : [];
     const heights = isNew ? description.height_fields.map((_, i) => session!.heights(i).buffer as ArrayBuffer) : [];
-    post({ type: "picture", description: text, meshes, heights, isNew }, [...meshes, ...heights]);
+    post({ type: "picture", description: text, meshes, heights, isNew, isCarried }, [...meshes, ...heights]);
 }
 
 function showFilm(): void {
@@ -77,12 +79,43 @@ function show(): void {
     replays = (flags & 4) !== 0;
     speed = view.getFloat32(148, true);
     post({ type: "frame", bytes, realTime: paused ? 0 : meter.rate }, [bytes]);
+    if (script || marksShown) {
+        marksShown = script?.marks.length ?? 0;
+        post({ type: "marks", marks: script?.marks ?? [] });
+    }
+}
+let marksShown = 0;
+
+/** What both have, by name: positions and velocities of joints, controls; and the time. */
+function carryOver(from: { q: Float64Array; v: Float64Array; control: Float64Array; time: number; description: Description }, to: Session): void {
+    const d = to.describe();
+    const q = [...to.q], v = [...to.v];
+    const joints = new Map(from.description.bodies.filter((b) => b.joint).map((b) => [b.joint!.name || b.name, b.joint!]));
+    d.bodies.forEach((b) => {
+        const j = b.joint, old = j && joints.get(j.name || b.name);
+        if (j && old && old.type === j.type) {
+            from.q.slice(old.q, old.q + old.nq).forEach((x, i) => { q[j.q + i] = x; });
+            from.v.slice(old.v, old.v + old.nv).forEach((x, i) => { v[j.v + i] = x; });
+        }
+    });
+    to.command({ do: "pose", q, v, time: from.time });
+    const controls = new Map(from.description.actuators.map((a, i) => [a.name || a.target, from.control[i]]));
+    if (d.actuators.length > 0) {
+        to.command({ do: "controls", values: d.actuators.map((a) => controls.get(a.name || a.target) ?? 0) });
+    }
 }
 
 async function load(message: Extract<ToWorker, { type: "load" }>): Promise<void> {
     const own = await engine;
     const next = own.load(message.files, message.main, message.options);
+    const before = message.carry && session && description && !recording
+        ? { q: session.q.slice(), v: session.v.slice(), control: session.control.slice(), time: session.time, description, paused } : undefined;
     try {
+        if (before) {
+            carryOver(before, next);
+            next.command({ do: before.paused ? "pause" : "play" });
+            next.command(message.reset ?? []);
+        }
         if (message.commands?.length) {
             next.command(message.commands);
         }
@@ -92,22 +125,61 @@ async function load(message: Extract<ToWorker, { type: "load" }>): Promise<void>
     recording?.film.free();
     session?.free();
     session = next;
+    const carried = message.carry ? lastScript : undefined;
     script = undefined;
+    if (!message.carry) {
+        parameters.clear();
+        lastScript = undefined;
+    }
     motion = undefined;
     recording = undefined;
     owed = 0;
     lockstep = message.lockstep ?? false;
     credit = CREDIT;
     if (message.recording) {
-        recording = { film: own.openRecording(message.recording), at: 0, playing: true, speed: 1 };
-        if (recording.film.modelHash !== next.modelHash) {
-            post({ type: "notice", text: "the recording is of another model, or of this one before it was changed", severity: "warning" });
-        }
+        openRecording(own, message.recording, next);
     }
     post({ type: "messages", messages: next.messages });
-    describe(true);
+    describe(true, before !== undefined);
     startMotion(message.motion);
+    description!.parameters.forEach((p) => parameters.has(p.name) || parameters.set(p.name, { ...p }));
+    post({ type: "parameters", parameters: [...parameters.values()] });
+    carried && await startScript(carried.text, carried.files);
     generation = new DataView(next.frameBytes()).getUint32(24, true);
+    isDirty = true;
+}
+
+/** A recording of another model cannot be shown: one word, and the model is simulated. */
+function openRecording(own: Engine, bytes: Uint8Array, model: Session): void {
+    const film = own.openRecording(bytes);
+    try {
+        film.frameBytes(model, 0);
+    } catch (error) {
+        film.free();
+        throw error instanceof EngineError && error.status === "KK_SIZE_MISMATCH" ? new Error("the recording is of another model: it has other joints or actuators") : error;
+    }
+    recording = { film, at: 0, playing: true, speed: 1 };
+    if (film.modelHash !== model.modelHash) {
+        post({ type: "notice", text: "the recording is of another model, or of this one before it was changed", severity: "warning" });
+    }
+}
+
+let lastScript: { text: string; files: ScriptFile[] } | undefined;
+
+async function startScript(text: string, files: ScriptFile[]): Promise<void> {
+    scriptFiles = files;
+    lastScript = text.trim() ? { text, files } : undefined;
+    script = undefined;
+    if (lastScript && session && description) {
+        try {
+            const own = await compileScript(text, session, description, parameters, scriptFiles, () => post({ type: "parameters", parameters: [...parameters.values()] }));
+            script = own;
+        } catch (error) {
+            scriptFailed(error);
+            return;
+        }
+    }
+    post({ type: "scriptError", line: 0, text: "" });
     isDirty = true;
 }
 
@@ -139,12 +211,17 @@ function commandFilm(all: Extract<ToWorker, { type: "command" }>["command"]): vo
     }
 }
 
-self.onmessage = async (event: MessageEvent<ToWorker>) => {
-    const message = event.data;
-    if (message.type === "ping") {
+/** One after the other: loading waits for the engine, and what follows waits for the loading. */
+let queue: Promise<void> = Promise.resolve();
+self.onmessage = (event: MessageEvent<ToWorker>) => {
+    if (event.data.type === "ping") {
         post({ type: "pong" });
         return;
     }
+    queue = queue.then(() => receive(event.data));
+};
+
+async function receive(message: ToWorker): Promise<void> {
     try {
         switch (message.type) {
         case "load": await load(message); break;
@@ -157,23 +234,21 @@ self.onmessage = async (event: MessageEvent<ToWorker>) => {
             owed = lockstep ? owed : 0;
             credit = CREDIT;
             break;
-        case "script":
-            script = message.text.trim() && session && description ? compileScript(message.text, session, description) : undefined;
-            post({ type: "scriptError", line: 0, text: "" });
+        case "script": await startScript(message.text, message.files); break;
+        case "parameter": {
+            const p = parameters.get(message.name);
+            p && (p.value = message.value);
             break;
+        }
         case "seek": session?.command({ do: "rewind", step: message.step }); break;
-        case "write": post({ type: "written", text: session?.write(message.format) ?? "", format: message.format }); break;
+        case "write": post({ type: "written", id: message.id, text: session?.write(message.format) ?? "" }); break;
         }
     } catch (error) {
-        if (message.type === "script") {
-            script = undefined;
-            scriptFailed(error);
-        } else {
-            fail(error);
-        }
+        fail(error);
+        message.type === "load" && post({ type: "refused" });
     }
     isDirty = true;
-};
+}
 
 function scriptFailed(error: unknown): void {
     const { line, text } = error as { line?: number; text?: string };
