@@ -525,7 +525,7 @@ typedef struct kki_contact_start {
     double open;
 } kki_contact_start;
 /// Contacts up to which a step is kicked again from its middle; beyond, it is taken anew from its start, with the same bits.
-enum { KKI_MOST_KICKED_AGAIN = 64 };
+enum { KKI_MOST_KICKED_AGAIN = 32 };
 
 /// How this attempt at a step, or at a part of one, is made, and what came of it.
 typedef struct kki_retry {

@@ -30,9 +30,10 @@ double ledger_gap(const cli_model *m, const kk_state *state) {
     return widest;
 }
 
-/// How far hinges and slides are beyond their limits.
-static void look_at_limits(ledger *l, const cli_model *m, const kk_state *state) {
+double ledger_overshoot(const cli_model *m, const kk_state *state, int *first_dof) {
     const double *q = kk_state_q_const(state);
+    double most = 0;
+    *first_dof = -1;
     for (int b = 1; b < kk_model_nbody(m->model); b++) {
         const kk_joint_info joint = kk_model_joint(m->model, b);
         if (joint.nq != 1 || joint.nv != 1) {
@@ -40,11 +41,19 @@ static void look_at_limits(ledger *l, const cli_model *m, const kk_state *state)
         }
         const kk_dof_def dof = kk_model_dof(m->model, joint.v_index);
         const double x = q[joint.q_index], over = largest(x - dof.upper, dof.lower - x);
-        if (over > l->overshoot) {
-            l->overshoot = over;
-            l->overshoot_time = kk_state_time(state);
-            l->overshoot_dof = joint.v_index;
-        }
+        *first_dof = over > most ? joint.v_index : *first_dof;
+        most = largest(over, most);
+    }
+    return most;
+}
+
+static void look_at_limits(ledger *l, const cli_model *m, const kk_state *state) {
+    int dof;
+    const double over = ledger_overshoot(m, state, &dof);
+    if (over > l->overshoot) {
+        l->overshoot = over;
+        l->overshoot_time = kk_state_time(state);
+        l->overshoot_dof = dof;
     }
 }
 

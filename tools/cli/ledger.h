@@ -8,13 +8,13 @@
 
 /// Sums and worst values; J, rad or m. Zero-initialized before the first step.
 typedef struct ledger {
-    double start, end;                                        ///< total energy
+    double start, end;                                                 ///< total energy
     double actuators, applied, moved, correction, dissipated, damping; ///< where it came from and went
-    double error;                                             ///< of the integration, signed
-    double most_kinetic, work;                                ///< what a gain is small or large against
-    double overshoot, overshoot_time;                         ///< beyond a joint's limit
-    int overshoot_dof;                                        ///< of the model; -1: none
-    double widest_gap, last_gap;                              ///< between the points that a loop joins, m
+    double error;                                                      ///< of the integration, signed
+    double most_kinetic, work;                                         ///< what a gain is small or large against
+    double overshoot, overshoot_time;                                  ///< beyond a joint's limit
+    int overshoot_dof;                                                 ///< of the model; -1: none
+    double widest_gap, last_gap;                                       ///< between the points that a loop joins, m
     int64_t steps;
 } ledger;
 
@@ -23,6 +23,9 @@ void ledger_add(ledger *l, const cli_model *m, const kk_state *state, const kk_r
 
 /// The widest gap of a loop that is switched on, m.
 double ledger_gap(const cli_model *m, const kk_state *state);
+
+/// How far hinges and slides are beyond their limits, rad or m. @param dof  that of the farthest; −1: none is
+double ledger_overshoot(const cli_model *m, const kk_state *state, int *dof);
 
 /// Whether energy came from nowhere: more than a thousandth of what moved, for each minute begun.
 bool ledger_has_gained(const ledger *l, double time);

@@ -224,6 +224,8 @@ typedef struct job {
     finding found[MOST_TOLD];
     cli_text cause; ///< of the first step that was not certified; empty: none stands out
     double open_by; ///< the widest gap of a loop at the start, in m
+    double beyond;  ///< how far a joint is beyond its limit at the start, rad or m
+    int beyond_dof;
 } job;
 
 // ---- making ready
@@ -336,6 +338,7 @@ static int make_ready(job *j) {
     int code = load_keyframe(j->c, j->m.model, j->o->keyframe, &j->keyframe);
     code = code ? code : make_state(j);
     j->open_by = code ? 0 : ledger_gap(&j->m, j->state);
+    j->beyond = code ? 0 : ledger_overshoot(&j->m, j->state, &j->beyond_dof);
     code = code ? code : motion_open(j->c, j->m.model, j->state, j->keyframe, j->o->control, columns, &j->motion);
     j->control = cli_allocate((size_t)kk_model_nactuator(j->m.model) + 1, sizeof *j->control);
     code = code || !j->o->controller ? code : start_controller(j);
@@ -408,17 +411,31 @@ static int log_step(job *j, const kk_report *r) {
     return error.status ? cli_fail_error(j->c, &error) : 0;
 }
 
-/// Loops that are far open are why most first steps fail: the pose of all zeros closes few of them.
+/// Loops that are far open and joints far beyond their limits are why most first steps fail: few robots can have the pose of all zeros.
 static void hint_at_keyframes(const job *j, cli_text *hint) {
-    static const double FAR_OPEN = 1e-3;
-    if (j->open_by < FAR_OPEN) {
+    static const double FAR_OPEN = 1e-3, FAR_BEYOND = 1e-2;
+    if (j->open_by >= FAR_OPEN) {
+        text_format(hint, " — loops were open by up to %.2g m at the start; start where they are closed", j->open_by);
+    } else if (j->beyond >= FAR_BEYOND) {
+        text_format(hint, " — \"%s\" was %.2g beyond its limit at the start; start within limits",
+                    ledger_joint(&j->m, j->beyond_dof), j->beyond);
+    } else {
         return;
     }
-    text_format(hint, " — loops were open by up to %.2g m at the start; start where they are closed", j->open_by);
     if (kk_model_nkeyframe(j->m.model) > 0) {
         text_add(hint, kk_model_nkeyframe(j->m.model) == 1 ? ", with --keyframe " : ", with --keyframe and one of ");
         list_keyframes(j->m.model, hint);
     }
+}
+
+/// Why first steps are degraded, where that is known.
+static void hint_at_start(const job *j) {
+    cli_text hint = {0};
+    hint_at_keyframes(j, &hint);
+    if (j->f.degraded + j->f.held > 0 && *text_string(&hint)) {
+        cli_note(j->c, "steps were degraded%s", text_string(&hint));
+    }
+    text_free(&hint);
 }
 
 /// A step that cannot be solved is a finding; what came before it is kept.
@@ -781,6 +798,7 @@ static int run(cli *c, const void *options) {
     code = close_files(&j, code);
     const int end = cli_end_interrupted(c, code, "recording and log hold what was simulated until then");
     code = code ? code : tell(&j, timestep_of(&j));
+    hint_at_start(&j);
     code = !code && (j.f.degraded + j.f.held > 0 || has_gained(&j)) ? CLI_EXIT_FINDING : code;
     release(&j);
     return end == CLI_EXIT_INTERRUPTED || end == CLI_EXIT_TERMINATED ? end : code ? code : end;
