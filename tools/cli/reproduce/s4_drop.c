@@ -105,7 +105,7 @@ typedef struct drop_figures {
 enum { LAW_FROM = 500 }; ///< ms after landing: what bounced has settled
 
 static double size_of(const double F[2]) {
-    return sqrt(F[0] * F[0] + F[1] * F[1]);
+    return kk_sqrt(F[0] * F[0] + F[1] * F[1]);
 }
 
 /// Beside the law, from half a second after landing on.
@@ -209,7 +209,7 @@ static void run_drop(study *s) {
     study_near(s, "time after landing from which the side force is below 0.1 N, against the law's", "converge to zero",
                creep.was_by, "s", creep.small_by, 0.02 * creep.small_by);
     study_at_most(s, "side force from 5 to 6 s", "zero", creep.last, "N", 0.1);
-    const double side = sqrt(rigid.force.x * rigid.force.x + rigid.force.y * rigid.force.y);
+    const double side = kk_sqrt(rigid.force.x * rigid.force.x + rigid.force.y * rigid.force.y);
     study_near(s, "without creep: side force of a foot a second after landing, over μ N", "",
                side / (TITAN_FRICTION * rigid.floor), "", 1, 0.01);
     study_at_most(s, "worst residual of a step, with creep and without", "", exam_max(creep.residual, rigid.residual),
