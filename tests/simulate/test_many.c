@@ -31,7 +31,12 @@ static stage tower(double speed) {
 
 /// From now on islands of this simulator are dense, however many trees they have.
 static void make_dense(stage *s) {
+    kki_solver_work *solver = &s->simulator->workers.scratch->solver;
     s->simulator->islands.padded_width = 0;
+    kki_solver_work_destroy(solver);
+    KK_CHECK_EQ_INT(
+        kki_solver_work_create(solver, &s->simulator->allocator, kki_simulator_dense_size(s->model, s->simulator)),
+        KK_OK);
 }
 
 KK_TEST(wide_tower_stands) {
