@@ -171,7 +171,7 @@ static void take_gain(const kk_model *m, kk_simulator *s, double left) {
     const double most = s->report.audit.kinetic[1];
     if (left > 0 && most > 0) {
         const double taken = left < most ? left : most;
-        kki_scale_velocities(m, s, 0, m->nv, kk_sqrt((most - taken) / most));
+        kki_scale_velocities(s, 0, m->nv, kk_sqrt((most - taken) / most));
         kki_note_taken(m, s, taken);
     }
 }

@@ -12,8 +12,8 @@
 
 /// Most of the kinetic energy that is given or taken: where a mechanism turns back it has little, and near a loss of rank a step may lose a hundredth.
 static const double MOST_SHARE = 0.1;
-/// Rounding of energies, of their scale, and of works.
-static const double ROUNDING = 1e-13, ROUNDING_OF_WORKS = 1e-15;
+/// Rounding of energies, of their scale, of works, and of heights: what moves slowly falls by less than its height's last digit.
+static const double ROUNDING = 1e-13, ROUNDING_OF_WORKS = 1e-15, ROUNDING_OF_HEIGHTS = 4e-15;
 
 // ---- who
 
@@ -72,11 +72,12 @@ void kki_find_balanced(const kk_model *m, kk_simulator *s) {
 
 // ---- by how much
 
-void kki_scale_velocities(const kk_model *m, kk_simulator *s, int from, int end, double factor) {
+void kki_scale_velocities(kk_simulator *s, int from, int end, double factor) {
     for (int k = from; k < end; k++) {
         s->motion.v[k] *= factor;
     }
-    memcpy(s->energy.audited.v, s->motion.v, (size_t)m->nv * sizeof *s->motion.v);
+    s->energy.audited.is_known =
+        0; // what the step ends with is its own to the last digit, as a restored state will find it
 }
 
 void kki_note_taken(const kk_model *m, kk_simulator *s, double energy) {
@@ -90,7 +91,7 @@ void kki_note_taken(const kk_model *m, kk_simulator *s, double energy) {
 /// What a group is off by.
 typedef struct debt {
     double left, kinetic, scale,
-        noise; ///< J; noise: what forces that answer velocities may be off by, small differences where they are stiff
+        noise; ///< J; what heights are rounded by, and forces that answer velocities, small differences where they are stiff
 } debt;
 
 static double greater(double a, double b) {
@@ -107,6 +108,7 @@ static void add_tree(const kk_model *m, const kk_simulator *s, int tree, debt *d
         passive += 0.5 * s->h * (f[k] * (v0[k] + v1[k]));
         d->noise += ROUNDING_OF_WORKS * s->h * slope * (v1[k] * v1[k] + v0[k] * v0[k]);
     }
+    d->noise += ROUNDING_OF_HEIGHTS * (__builtin_fabs(before->potential) + __builtin_fabs(after->potential));
     d->left += (after->kinetic - before->kinetic) + fall - passive;
     d->kinetic += after->kinetic;
     d->scale +=
@@ -116,7 +118,7 @@ static void add_tree(const kk_model *m, const kk_simulator *s, int tree, debt *d
 static void scale_group(const kk_model *m, kk_simulator *s, int group, double factor) {
     for (int t = group; t < m->ntree; t++) {
         if (s->energy.balance.group[t] == group) {
-            kki_scale_velocities(m, s, m->tree_first_dof[t], m->tree_first_dof[t + 1], factor);
+            kki_scale_velocities(s, m->tree_first_dof[t], m->tree_first_dof[t + 1], factor);
             s->energy.audited.tree[t].kinetic *= factor * factor;
         }
     }

@@ -10,7 +10,7 @@ void kki_find_balanced(const kk_model *model, kk_simulator *s);
 void kki_balance_energy(const kk_model *model, kk_simulator *s);
 
 /// Velocities from number `from` to `end` − 1, multiplied.
-void kki_scale_velocities(const kk_model *model, kk_simulator *s, int from, int end, double factor);
+void kki_scale_velocities(kk_simulator *s, int from, int end, double factor);
 /// Energy that has been taken out of velocities, for the audit of this step and of the next.
 void kki_note_taken(const kk_model *model, kk_simulator *s, double energy);
 
