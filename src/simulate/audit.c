@@ -138,8 +138,13 @@ static double relative_change(const kk_model *m, const kk_simulator *s) {
 /// The error of a rule of second order grows with (ω h)³, where ω is the fastest rate of the motion: up to that a step is as good as its rule.
 static double accurate_share(const kk_model *m, const kk_simulator *s) {
     const double rate = greater(s->h * s->energy.fastest, relative_change(m, s)) / KKI_SMALL_RATE;
-    const double share = KKI_ACCURATE * (rate > 1 ? rate * rate * rate : 1);
-    return share < KKI_MOST_GAIN ? share : KKI_MOST_GAIN;
+    return KKI_ACCURATE * (rate > 1 ? rate * rate * rate : 1);
+}
+
+/// Whether a step is off by more than its rule: of gains no more than may be certified, of losses what the rate of the motion explains.
+static int is_rough(double error, double accurate, double scale) {
+    const double gain = accurate < KKI_MOST_GAIN * scale ? accurate : KKI_MOST_GAIN * scale;
+    return error > gain || -error > accurate;
 }
 
 /// What dampers of joints take by their law.
@@ -208,9 +213,9 @@ void kki_audit(const kk_model *m, kk_simulator *s, const kk_state *state) {
     }
     // a whole step is judged as the rule took it; of shares only what they leave is a gain
     const double gain = a->error - (s->retry.shares > 0 ? s->energy.balanced : 0);
-    s->energy.verdict = gain > KKI_MOST_GAIN * a->scale       ? KKI_AUDIT_GAINS
-                        : __builtin_fabs(a->error) > accurate ? KKI_AUDIT_ROUGH
-                                                              : KKI_AUDIT_ACCURATE;
+    s->energy.verdict = gain > KKI_MOST_GAIN * a->scale          ? KKI_AUDIT_GAINS
+                        : is_rough(a->error, accurate, a->scale) ? KKI_AUDIT_ROUGH
+                                                                 : KKI_AUDIT_ACCURATE;
     if (parts.scale > 0) {
         add_parts(&parts, a);
     }

@@ -252,11 +252,15 @@ static kk_status tell_gain(kk_simulator *s, double energy, kk_error *error) {
     return kki_error_set(error, KK_NOT_CONVERGED, "move: %s J come from nowhere; a shorter time step helps", number);
 }
 
-/// Whether a step is off by so much that shares of it are worth their time: of what nothing drives and what touches nothing, for there what steps are off by
-/// adds up, and nothing takes it or hides it.
+/// Whether nothing drives what moves and nothing touches: there what steps are off by adds up, and nothing takes it or hides it.
+static int keeps_energy(const kk_simulator *s) {
+    return s->contacts.count == 0 && s->report.audit.actuators == 0 && s->report.audit.applied == 0;
+}
+
+/// Whether a step is off by so much that shares of it are worth their time.
 static int is_coarse(const kk_simulator *s) {
     const kk_audit *a = &s->report.audit;
-    if (s->contacts.count > 0 || a->actuators != 0 || a->applied != 0) {
+    if (!keeps_energy(s)) {
         return 0;
     }
     return a->error > KKI_COARSE * a->scale || -a->error > KKI_COARSE_LOSS * a->scale;
@@ -273,8 +277,8 @@ static kk_status audit(const kk_model *m, kk_simulator *s, const kk_state *state
     }
     kki_audit(m, s, state);
     const kki_verdict_of_audit verdict = kki_audit_verdict(s);
-    const int is_rough =
-        verdict != KKI_AUDIT_ACCURATE || s->motion.is_fresh || (s->retry.shares > 0 && s->retry.attempts == 0);
+    const int is_rough = verdict != KKI_AUDIT_ACCURATE || (s->motion.is_fresh && keeps_energy(s)) ||
+                         (s->retry.shares > 0 && s->retry.attempts == 0);
     if (is_rough && s->retry.attempts < MOST_CORRECTIONS && !s->retry.degrades && !s->rk4.is_used) {
         s->retry.is_rough = 1;
         return KK_OK;
